@@ -1,7 +1,8 @@
 // Status and Result: how the engine, the storage and the service report what the world can break.
 //
-// Every failure a person can meet (files, model contents, templates, requests, memory) is an Error with one plain
-// sentence; what only our own code can break is asserted. No exception crosses a module's public functions.
+// Every failure a person can meet (files, model contents, templates, requests, memory) is an Error with one
+// plain sentence; what only our own code can break is asserted. No exception crosses a module's public
+// functions.
 #pragma once
 
 #include <cassert>
@@ -14,11 +15,11 @@
 namespace tandem {
 
 enum class ErrorCode {
-  kInvalidArgument,        // a request or option that can never work
-  kCorruptFile,            // a file whose contents contradict themselves or end early
-  kUnsupported,            // well-formed, but not something this program can run
+  kInvalidArgument,  // a request or option that can never work
+  kCorruptFile,      // a file whose contents contradict themselves or end early
+  kUnsupported,      // well-formed, but not something this program can run
   kNotFound,
-  kIo,                     // open, read, write, map, lock
+  kIo,  // open, read, write, map, lock
   kOutOfMemory,
   kCancelled,              // the caller asked for it
   kContextLengthExceeded,  // the prompt does not fit
@@ -36,8 +37,8 @@ const char* errorCodeName(ErrorCode code);
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
-  std::string field = {};                      // the metadata key, tensor, option or column concerned, or empty
-  std::optional<std::uint64_t> offset = {};    // byte offset in the file concerned, when there is one
+  std::string field = {};                    // the metadata key, tensor, option or column concerned, or empty
+  std::optional<std::uint64_t> offset = {};  // byte offset in the file concerned, when there is one
 
   // The message followed by field and offset where they are known: "… (field x, byte 24)".
   std::string describe() const;
@@ -47,7 +48,8 @@ struct Error {
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(Error error) : error_(std::move(error)) {}  // NOLINT: implicit on purpose, so that `return Error{…}` works
+  Status(Error error)
+      : error_(std::move(error)) {}  // NOLINT: implicit on purpose, so that `return Error{…}` works
 
   bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }

@@ -1,0 +1,113 @@
+// What the program above the engine talks to: a queue of requests in, events out. EngineService is the real
+// one (a worker thread that owns the engine); tests put a fake behind the same interface.
+//
+// Every call returns at once and may come from any thread. Sinks are called on the backend's own threads, one
+// call at a time per request, in order, and must not block; after Finished or Failed nothing more comes for
+// that request.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/session/generation.h"
+
+namespace tandem::service {
+
+struct EndTokenInfo {
+  TokenId id;
+  std::string text;
+};
+
+// What a person may want to know of the loaded model.
+struct ModelInfo {
+  std::string path;
+  std::string name;          // general.name, or the file's name
+  std::string architecture;  // "llama", "gemma3"
+  std::string quantization;  // "Q4_1", "Q4_K_M", ... as the file names its type
+  std::string fingerprint;   // identity of the file's contents, hex
+  std::uint64_t fileBytes = 0;
+  std::uint64_t parameters = 0;
+  int contextLength = 0;  // tokens this session holds
+  int vocabSize = 0;
+  bool hasChatTemplate = false;
+  std::vector<EndTokenInfo> endTokens;
+  std::string kernelSet;  // "avx2", "scalar"
+  int threads = 0;
+};
+
+struct LoadOptions {
+  int threads = 0;        // 0: measured at load
+  int contextLength = 0;  // 0: the model's own, bounded by memory
+};
+
+struct PromptMessage {
+  std::string role;  // "system", "user", "assistant"
+  std::string content;
+};
+
+struct GenerateRequest {
+  std::vector<PromptMessage> messages;  // chat: rendered by the model's template
+  std::string rawPrompt;                // completion: used when `messages` is empty
+  std::vector<TokenId> answerSoFar;     // Continue: goes on at index answerSoFar.size() of the answer
+  SamplingParams sampling;
+  int maxTokens = 0;  // of new tokens; 0: until the context is full
+  SpeculationOptions speculation;
+};
+
+struct QueuedEvent {
+  int ahead;  // requests before this one
+};
+struct PrefillEvent {
+  int done;
+  int total;  // prompt tokens
+};
+struct PieceEvent {
+  TextPiece piece;
+};
+struct FinishedEvent {
+  GenerationStats stats;
+};
+struct FailedEvent {
+  Error error;
+  GenerationStats stats;  // as far as it came
+};
+using GenerationEvent = std::variant<QueuedEvent, PrefillEvent, PieceEvent, FinishedEvent, FailedEvent>;
+using GenerationSink = std::function<void(GenerationEvent)>;
+
+struct LoadProgressEvent {
+  double fraction;  // 0 to 1
+};
+using LoadEvent = std::variant<LoadProgressEvent, ModelInfo, Error>;
+using LoadSink = std::function<void(LoadEvent)>;
+
+// A running or waiting request. Dropping the handle does not cancel it.
+class RequestHandle {
+ public:
+  virtual ~RequestHandle() = default;
+  // Stops within 200 ms in any state; the sink then gets Finished with FinishReason::kCancelled.
+  virtual void cancel() = 0;
+};
+
+class EngineBackend {
+ public:
+  virtual ~EngineBackend() = default;
+
+  // Loads `path` and makes it the current model; requests submitted afterwards wait for it. A load that fails
+  // leaves the earlier model in place. A second call cancels a load that is still waiting.
+  virtual void loadModel(std::string path, LoadOptions options, LoadSink sink) = 0;
+  virtual std::optional<ModelInfo> model() const = 0;  // nullopt: none is loaded
+
+  virtual std::shared_ptr<RequestHandle> submit(GenerateRequest request, GenerationSink sink) = 0;
+
+  // Tokens the prompt of `request` would have (template included). Answers on a backend thread; of several
+  // waiting counts only the newest is answered with a number, the others with kCancelled.
+  virtual void countTokens(GenerateRequest request, std::function<void(Result<int>)> sink) = 0;
+};
+
+}  // namespace tandem::service
