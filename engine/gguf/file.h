@@ -7,13 +7,14 @@
 // Format facts: docs/gguf.md.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -27,14 +28,14 @@ enum class ValueType : std::uint32_t {
   kBool = 7, kString = 8, kArray = 9, kUint64 = 10, kInt64 = 11, kFloat64 = 12,
 };
 
-// Tensor element types, numbered as in the file. Only the ones that block_info.h describes can be sized; a file
-// with any other type number is refused at open by number.
+// Tensor element types, numbered as in the file. A file with any other type number is refused at open by number,
+// because the size of its tensors cannot be known.
 enum class TensorType : std::uint32_t {
   kF32 = 0, kF16 = 1, kQ4_0 = 2, kQ4_1 = 3, kQ5_0 = 6, kQ5_1 = 7, kQ8_0 = 8, kQ8_1 = 9,
   kQ2_K = 10, kQ3_K = 11, kQ4_K = 12, kQ5_K = 13, kQ6_K = 14, kQ8_K = 15,
   kIQ2_XXS = 16, kIQ2_XS = 17, kIQ3_XXS = 18, kIQ1_S = 19, kIQ4_NL = 20, kIQ3_S = 21, kIQ2_S = 22, kIQ4_XS = 23,
   kI8 = 24, kI16 = 25, kI32 = 26, kI64 = 27, kF64 = 28, kIQ1_M = 29, kBF16 = 30,
-  kTQ1_0 = 34, kTQ2_0 = 35, kMXFP4 = 39, kNVFP4 = 40,
+  kTQ1_0 = 34, kTQ2_0 = 35, kMXFP4 = 39, kNVFP4 = 40, kQ1_0 = 41,
 };
 
 // Elements and bytes of one block of `type`; elements is 0 for a type this program does not know.
@@ -45,25 +46,40 @@ struct BlockInfo {
 };
 BlockInfo blockInfo(TensorType type);
 
-// A numeric or string array in the metadata, viewed in place (strings are indexed at open).
+// Bytes of one value of a fixed-size metadata type; 0 for strings, arrays and unknown numbers.
+std::uint32_t valueSize(ValueType type);
+
+// An array in the metadata, viewed in place (strings are indexed at open). The elements of an array of arrays are
+// checked but not indexed: `bytes` is then everything between the outer count and the end of the last element.
 struct ArrayView {
   ValueType elementType;
   std::uint64_t count;
-  std::span<const std::byte> bytes;         // raw little-endian elements; empty for strings
+  std::span<const std::byte> bytes;         // raw little-endian elements, not aligned; empty for strings
   std::vector<std::string_view> strings;    // only for string arrays
+
+  // Element i of a fixed-size type, T being the C++ type of `elementType`. REQUIRES: i < count
+  template <class T>
+  T load(std::uint64_t i) const {
+    assert(i < count && sizeof(T) == valueSize(elementType));
+    T value;
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    return value;
+  }
 };
 
+// A value by kind: every unsigned width gives uint64, every signed one int64, both float widths double. Strings are the
+// file's bytes as they are, which need not be UTF-8.
 using Value = std::variant<std::uint64_t, std::int64_t, double, bool, std::string_view, ArrayView>;
 
 struct MetadataEntry {
-  std::string key;
+  std::string key;       // valid UTF-8, not empty
   ValueType type;
   std::uint64_t offset;  // byte offset of the value in the file
   Value value;
 };
 
 struct TensorInfo {
-  std::string name;
+  std::string name;                 // valid UTF-8, not empty
   TensorType type;
   std::vector<std::uint64_t> dims;  // fastest first, as the file gives them; 1 to 4 of them, none 0
   std::uint64_t elements;           // product of dims
@@ -73,7 +89,7 @@ struct TensorInfo {
 
 class File {
  public:
-  // Maps and checks the file. Errors: kNotFound, kIo, kCorruptFile, kUnsupported.
+  // Maps and checks the file. Errors: kNotFound, kIo, kCorruptFile, kUnsupported, kOutOfMemory.
   static Result<std::shared_ptr<const File>> open(const std::string& path);
   ~File();
   File(const File&) = delete;

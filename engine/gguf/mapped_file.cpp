@@ -1,0 +1,66 @@
+#include "engine/gguf/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+
+#include "engine/gguf/text.h"
+
+namespace tandem::gguf {
+namespace {
+
+// Closes the descriptor when the scope ends; a mapping outlives it.
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+Error ioError(const std::string& path, int number) {
+  const std::string reason = std::generic_category().message(number);
+  if (number == ENOENT || number == ENOTDIR) {
+    return {ErrorCode::kNotFound, "There is no file at " + shown(path) + "; check the path."};
+  }
+  return {ErrorCode::kIo, "The file " + shown(path) + " cannot be read: " + reason + "."};
+}
+
+}  // namespace
+
+Result<MappedFile> MappedFile::open(const std::string& path) {
+  // O_NONBLOCK: opening a pipe must fail the check below instead of waiting for a writer.
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.fd < 0) return ioError(path, errno);
+  struct stat info = {};
+  if (::fstat(file.fd, &info) != 0) return ioError(path, errno);
+  if (!S_ISREG(info.st_mode)) {
+    return Error{ErrorCode::kIo, shown(path) + " is not a file but a " +
+                                     (S_ISDIR(info.st_mode) ? "folder" : "device or pipe") +
+                                     "; give the path of a model file."};
+  }
+  const auto size = static_cast<std::size_t>(info.st_size);
+  if (size == 0) return MappedFile({});
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
+  if (address == MAP_FAILED) return ioError(path, errno);
+  return MappedFile({static_cast<const std::byte*>(address), size});
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+void MappedFile::release(std::span<const std::byte> part) const {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
+  const std::uintptr_t first = (begin + page - 1) / page * page;
+  const std::uintptr_t last = (begin + part.size()) / page * page;
+  // Only advice: when the kernel declines, the pages simply stay.
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
+}  // namespace tandem::gguf
