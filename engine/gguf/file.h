@@ -22,6 +22,9 @@
 
 namespace tandem::gguf {
 
+constexpr std::uint32_t kDefaultAlignment = 32;  // bytes, where general.alignment is absent
+constexpr std::uint32_t kMaxDims = 4;            // of a tensor
+
 // Metadata value types, numbered as in the file.
 enum class ValueType : std::uint32_t {
   kUint8 = 0, kInt8 = 1, kUint16 = 2, kInt16 = 3, kUint32 = 4, kInt32 = 5, kFloat32 = 6,

@@ -19,10 +19,8 @@ namespace tandem::gguf {
 // Limits of the reader (docs/gguf.md).
 constexpr std::uint64_t kMaxNameBytes = 65535;       // of a metadata key or tensor name
 constexpr std::uint64_t kIndexBudget = 48ull << 20;  // bytes of memory for everything that is kept per record
-constexpr std::uint32_t kDefaultAlignment = 32;      // where general.alignment is absent
 constexpr std::uint32_t kMinAlignment = 8;           // the format asks for a multiple of 8
 constexpr std::uint32_t kMaxAlignment = 1u << 24;
-constexpr std::uint32_t kMaxDims = 4;
 constexpr std::uint32_t kMaxArrayDepth = 4;  // arrays inside arrays
 
 // What a good header says. The views point into the bytes that were parsed.

@@ -3,26 +3,11 @@
 #include <numeric>
 
 #include "engine/gguf/parser.h"
+#include "engine/gguf/size_math.h"
 #include "engine/gguf/text.h"
 
 namespace tandem::gguf {
 namespace {
-
-// File sizes are signed in the system's interfaces, so no size of a real tensor reaches 2^63.
-constexpr std::uint64_t kSizeLimit = std::uint64_t{1} << 63;
-
-// False when the product or sum is 2^63 or more.
-bool multiply(std::uint64_t a, std::uint64_t b, std::uint64_t& product) {
-  return !__builtin_mul_overflow(a, b, &product) && product < kSizeLimit;
-}
-bool add(std::uint64_t a, std::uint64_t b, std::uint64_t& sum) {
-  return !__builtin_add_overflow(a, b, &sum) && sum < kSizeLimit;
-}
-
-// The next multiple of `alignment`, a power of two. REQUIRES: value < kSizeLimit
-std::uint64_t alignUp(std::uint64_t value, std::uint64_t alignment) {
-  return (value + alignment - 1) & ~(alignment - 1);
-}
 
 class TensorTable {
  public:
