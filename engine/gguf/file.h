@@ -100,6 +100,7 @@ class File {
 
   const std::string& path() const;
   std::uint64_t size() const;  // bytes
+  std::span<const std::byte> bytes() const;  // the whole file
   std::uint32_t version() const;
   std::uint32_t alignment() const;  // bytes
 

@@ -1,0 +1,129 @@
+#include "engine/base/thread_pool.h"
+
+#include <immintrin.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <string>
+
+namespace tandem {
+namespace {
+
+constexpr std::uint32_t kClosed = 0xFFFFFFFFu;
+constexpr auto kSpin = std::chrono::microseconds(40);
+
+std::uint64_t pack(std::uint32_t generation, std::uint32_t index) {
+  return static_cast<std::uint64_t>(generation) << 32 | index;
+}
+
+// Spins until done() or the time is up; returns what done() said last.
+template <class Done>
+bool spinUntil(Done done) {
+  const auto until = std::chrono::steady_clock::now() + kSpin;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (done()) return true;
+      _mm_pause();
+    }
+  } while (std::chrono::steady_clock::now() < until);
+  return done();
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(int threads) : cursor_(pack(0, kClosed)) {
+  const int wanted = std::clamp(threads, 1, kMaxThreads);
+  for (int i = 1; i < wanted; ++i)
+    workers_.emplace_back([this] { work(); });
+}
+
+ThreadPool::~ThreadPool() {
+  stopping_.store(true);
+  epoch_.fetch_add(1);
+  epoch_.notify_all();
+  for (auto& worker : workers_)
+    worker.join();
+}
+
+void ThreadPool::run(Call call, void* context, int count, int grain) {
+  const auto generation = static_cast<std::uint32_t>(cursor_.load() >> 32) + 1;
+  // Closed first, so that a worker still holding the last loop's cursor cannot claim with this loop's bounds.
+  cursor_.store(pack(generation, kClosed));
+  call_.store(call, std::memory_order_relaxed);
+  context_.store(context, std::memory_order_relaxed);
+  count_.store(count, std::memory_order_relaxed);
+  grain_.store(std::max(grain, 1), std::memory_order_relaxed);
+  unfinished_.store(count, std::memory_order_relaxed);
+  cursor_.store(pack(generation, 0));
+  epoch_.fetch_add(1);
+  epoch_.notify_all();
+
+  while (claimAndRun(generation)) {
+  }
+  while (!spinUntil([&] { return unfinished_.load(std::memory_order_acquire) == 0; }))
+    std::this_thread::yield();
+}
+
+bool ThreadPool::claimAndRun(std::uint32_t generation) {
+  std::uint64_t cursor = cursor_.load();
+  for (;;) {
+    const auto index = static_cast<std::uint32_t>(cursor);
+    const int count = count_.load(std::memory_order_relaxed);
+    if (static_cast<std::uint32_t>(cursor >> 32) != generation || index == kClosed ||
+        index >= static_cast<std::uint32_t>(count)) {
+      return false;
+    }
+    const int end = std::min(count, static_cast<int>(index) + grain_.load(std::memory_order_relaxed));
+    const Call call = call_.load(std::memory_order_relaxed);
+    void* const context = context_.load(std::memory_order_relaxed);
+    // Success means that the loop was still open with these bounds.
+    if (cursor_.compare_exchange_weak(cursor, pack(generation, static_cast<std::uint32_t>(end)))) {
+      call(context, static_cast<int>(index), end);
+      unfinished_.fetch_sub(end - static_cast<int>(index), std::memory_order_release);
+      return true;
+    }
+  }
+}
+
+void ThreadPool::work() {
+  const FloatEnvironment environment;
+  std::uint32_t seen = 0;
+  while (!stopping_.load()) {
+    const std::uint32_t epoch = epoch_.load();
+    if (epoch == seen) {
+      if (!spinUntil([&] { return epoch_.load() != seen; })) epoch_.wait(seen);
+      continue;
+    }
+    seen = epoch;
+    const auto generation = static_cast<std::uint32_t>(cursor_.load() >> 32);
+    while (claimAndRun(generation)) {
+    }
+  }
+}
+
+FloatEnvironment::FloatEnvironment() : saved_(_mm_getcsr()) {
+  _mm_setcsr(0x1F80);
+}
+FloatEnvironment::~FloatEnvironment() {
+  _mm_setcsr(saved_);
+}
+
+int availableCpus(const char* cgroupRoot) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  // cgroup v2: "<quota|max> <period>", both in microseconds.
+  std::ifstream file(std::string(cgroupRoot) + "/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (file >> quota >> period && quota != "max" && period > 0) {
+    const double share = std::strtod(quota.c_str(), nullptr) / period;
+    if (share > 0) cpus = std::min(cpus, static_cast<int>(std::ceil(share)));
+  }
+  return std::max(cpus, 1);
+}
+
+}  // namespace tandem

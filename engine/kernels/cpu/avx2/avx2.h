@@ -1,0 +1,29 @@
+// The functions of the AVX2 set, one file per idea or weight format; avx2_kernels.cpp puts them into the
+// table. Files of this folder are built with -mavx2 -mfma -mf16c and use no inline standard-library code.
+#pragma once
+
+#include "engine/kernels/kernel_set.h"
+
+namespace tandem::kernels::avx2 {
+
+bool quantizeRow(const float* x, int k, int row, const QuantizedRows& out);
+
+using MatmulQuantized = void(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin,
+                             int groupEnd, float* out, std::size_t outStride);
+MatmulQuantized matmulQ4_1, matmulQ5_0, matmulQ8_0, matmulQ4_K, matmulQ6_K;
+
+void matmulFloat(const PackedMatrix& w, const float* x, int rows, int groupBegin, int groupEnd, float* out,
+                 std::size_t outStride);
+
+void rmsNorm(const float* x, const float* weight, int n, float eps, float* out);
+void ropeAdjacent(float* head, const float* cosine, const float* sine, int pairs);
+void ropeHalves(float* head, const float* cosine, const float* sine, int pairs);
+bool toCache(const float* x, int n, CacheType type, void* out);
+void attendF16(const AttentionJob& job);
+void attendF32(const AttentionJob& job);
+void gatedActivation(float* gate, const float* up, int n, Activation activation);
+void add(float* x, const float* y, int n);
+void scale(float* x, float factor, int n);
+void softCap(float* x, float cap, int n);
+
+}  // namespace tandem::kernels::avx2

@@ -1,0 +1,156 @@
+// Norms, rotations, activations and conversions on AVX2.
+#include "engine/kernels/arithmetic.h"
+#include "engine/kernels/cpu/avx2/avx2.h"
+#include "engine/kernels/cpu/avx2/f8.h"
+
+namespace tandem::kernels::avx2 {
+namespace {
+
+// x = f(x) for n elements, eight at a time; the rest is padded with zeros.
+template <class F>
+TANDEM_INLINE void transform(float* x, int n, F f) {
+  int i = 0;
+  for (; i + 8 <= n; i += 8)
+    store(x + i, f(load(x + i)));
+  if (i < n) storeSome(x + i, f(loadSome(x + i, n - i)), n - i);
+}
+// x = f(x, y).
+template <class F>
+TANDEM_INLINE void transform(float* x, const float* y, int n, F f) {
+  int i = 0;
+  for (; i + 8 <= n; i += 8)
+    store(x + i, f(load(x + i), load(y + i)));
+  if (i < n) storeSome(x + i, f(loadSome(x + i, n - i), loadSome(y + i, n - i)), n - i);
+}
+
+TANDEM_INLINE float maximum(F8 x) {
+  __m128 m = _mm_max_ps(_mm256_castps256_ps128(x.v), _mm256_extractf128_ps(x.v, 1));
+  m = _mm_max_ps(m, _mm_movehl_ps(m, m));
+  return _mm_cvtss_f32(_mm_max_ss(m, _mm_movehdup_ps(m)));
+}
+
+TANDEM_INLINE bool allFinite(F8 x) {
+  const __m256i exponent = _mm256_set1_epi32(0x7F800000);
+  const __m256i bits = _mm256_and_si256(_mm256_castps_si256(x.v), exponent);
+  return _mm256_movemask_epi8(_mm256_cmpeq_epi32(bits, exponent)) == 0;
+}
+
+TANDEM_INLINE std::int16_t sumOf(__m256i sixteen) {  // of 16 int16
+  const __m256i pairs = _mm256_madd_epi16(sixteen, _mm256_set1_epi16(1));
+  __m128i s = _mm_add_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
+  s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4E));
+  s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0xB1));
+  return static_cast<std::int16_t>(_mm_cvtsi128_si32(s));
+}
+
+}  // namespace
+
+bool quantizeRow(const float* x, int k, int row, const QuantizedRows& out) {
+  std::int8_t* q = out.q + static_cast<std::size_t>(row) * k;
+  const std::size_t firstBlock = static_cast<std::size_t>(row) * (k / kBlock);
+  for (int b = 0; b < k / kBlock; ++b) {
+    F8 v[4];
+    for (int i = 0; i < 4; ++i)
+      v[i] = load(x + b * kBlock + 8 * i);
+    if (!(allFinite(v[0]) && allFinite(v[1]) && allFinite(v[2]) && allFinite(v[3]))) return false;
+    const float amax = maximum(maxOf(maxOf(absOf(v[0]), absOf(v[1])), maxOf(absOf(v[2]), absOf(v[3]))));
+    float d = amax / 127.0f;
+    float inverse = 1.0f / d;
+    if (!(inverse < __builtin_inff())) d = inverse = 0.0f;
+    __m256i n[4];
+    for (int i = 0; i < 4; ++i)
+      n[i] = _mm256_cvtps_epi32((v[i] * all(inverse)).v);
+    // packs works within 128-bit lanes; the permutation puts the elements back in order.
+    const __m256i low = _mm256_permute4x64_epi64(_mm256_packs_epi32(n[0], n[1]), 0xD8);
+    const __m256i high = _mm256_permute4x64_epi64(_mm256_packs_epi32(n[2], n[3]), 0xD8);
+    const __m256i bytes = _mm256_permute4x64_epi64(_mm256_packs_epi16(low, high), 0xD8);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(q + b * kBlock), bytes);
+    const std::int16_t sums[2] = {sumOf(low), sumOf(high)};
+    out.d[firstBlock + b] = d;
+    out.s[firstBlock + b] = d * static_cast<float>(sums[0] + sums[1]);
+    out.sums[2 * (firstBlock + b)] = sums[0];
+    out.sums[2 * (firstBlock + b) + 1] = sums[1];
+  }
+  return true;
+}
+
+void rmsNorm(const float* x, const float* weight, int n, float eps, float* out) {
+  F8 lanes = zero();
+  int i = 0;
+  for (; i + 8 <= n; i += 8)
+    lanes = fma(load(x + i), load(x + i), lanes);
+  if (i < n) lanes = fma(loadSome(x + i, n - i), loadSome(x + i, n - i), lanes);
+  const float mean = fold(lanes) / static_cast<float>(n);
+  const float factor = 1.0f / _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(mean + eps)));
+  for (i = 0; i + 8 <= n; i += 8) {
+    const F8 scaled = load(x + i) * all(factor);
+    store(out + i, weight ? scaled * load(weight + i) : scaled);
+  }
+  for (; i < n; ++i)
+    out[i] = weight ? (x[i] * factor) * weight[i] : x[i] * factor;
+}
+
+void ropeAdjacent(float* head, const float* cosine, const float* sine, int pairs) {
+  for (int i = 0; i < pairs; ++i) {
+    const float x = head[2 * i], y = head[2 * i + 1];
+    head[2 * i] = x * cosine[i] - y * sine[i];
+    head[2 * i + 1] = x * sine[i] + y * cosine[i];
+  }
+}
+
+void ropeHalves(float* head, const float* cosine, const float* sine, int pairs) {
+  int i = 0;
+  for (; i + 8 <= pairs; i += 8) {
+    const F8 x = load(head + i), y = load(head + i + pairs), c = load(cosine + i), s = load(sine + i);
+    store(head + i, x * c - y * s);
+    store(head + i + pairs, x * s + y * c);
+  }
+  for (; i < pairs; ++i) {
+    const float x = head[i], y = head[i + pairs];
+    head[i] = x * cosine[i] - y * sine[i];
+    head[i + pairs] = x * sine[i] + y * cosine[i];
+  }
+}
+
+bool toCache(const float* x, int n, CacheType type, void* out) {
+  bool finite = true;
+  for (int i = 0; i < n; i += 8) {
+    const int some = n - i < 8 ? n - i : 8;
+    const F8 v = some == 8 ? load(x + i) : loadSome(x + i, some);
+    if (type == CacheType::kF32) {
+      storeSome(static_cast<float*>(out) + i, v, some);
+      finite &= allFinite(v);
+      continue;
+    }
+    const __m128i h = _mm256_cvtps_ph(v.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    std::uint16_t halves[8];
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(halves), h);
+    for (int j = 0; j < some; ++j)
+      static_cast<std::uint16_t*>(out)[i + j] = halves[j];
+    const __m128i exponent = _mm_set1_epi16(0x7C00);
+    finite &= _mm_movemask_epi8(_mm_cmpeq_epi16(_mm_and_si128(h, exponent), exponent)) == 0;
+  }
+  return finite;
+}
+
+void gatedActivation(float* gate, const float* up, int n, Activation activation) {
+  if (activation == Activation::kSilu) {
+    transform(gate, up, n, [](F8 g, F8 u) { return silu(g) * u; });
+  } else {
+    transform(gate, up, n, [](F8 g, F8 u) { return gelu(g) * u; });
+  }
+}
+
+void add(float* x, const float* y, int n) {
+  transform(x, y, n, [](F8 a, F8 b) { return a + b; });
+}
+
+void scale(float* x, float factor, int n) {
+  transform(x, n, [=](F8 a) { return a * all(factor); });
+}
+
+void softCap(float* x, float cap, int n) {
+  transform(x, n, [=](F8 a) { return kernels::softCap(a, all(cap)); });
+}
+
+}  // namespace tandem::kernels::avx2

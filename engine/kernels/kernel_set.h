@@ -1,0 +1,103 @@
+// The table of operations: everything the model's forward pass computes goes through one KernelSet. Each set
+// gives the same bits (docs/arithmetic.md); the fastest one that this CPU can run is chosen when a model is
+// loaded.
+//
+// The functions work on slices that the caller splits between threads; they allocate nothing and keep no
+// state. Rows are fp32 and contiguous unless a stride is given. Tests put altered functions into a copy of a
+// table to show that the checks catch them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/kernels/packed_matrix.h"
+
+namespace tandem::kernels {
+
+// Rows quantised to int8 in blocks of 32 (rule 2): element = d * q, d = amax / 127. Row r of q starts at r *
+// k, of d and s at r * k / 32, of sums at r * k / 16.
+struct QuantizedRows {
+  int k = 0;
+  std::int8_t* q = nullptr;      // (rows, k)
+  float* d = nullptr;            // (rows, k / 32)
+  float* s = nullptr;            // (rows, k / 32): d * float(sum of q over the block)
+  std::int16_t* sums = nullptr;  // (rows, k / 16): sum of q over each half block
+};
+
+enum class CacheType : std::uint8_t { kF16, kF32 };
+constexpr std::size_t cacheElementBytes(CacheType type) {
+  return type == CacheType::kF16 ? 2 : 4;
+}
+
+// One row's attention over the keys of one KV head, for the `heads` query heads that share it. The visible
+// keys are positions begin … end - 1; key(p) and value(p) are rows of `stride` elements of the cache type,
+// padded with zeros from headDim to stride (a multiple of kLanes).
+struct AttentionJob {
+  const float* q;  // (heads, headDim)
+  int heads;
+  int headDim;
+  int stride;
+  int begin, end;             // visible positions; begin < end
+  const void* const* keys;    // keys[p - tileStart(begin)] for begin <= p < end; the others are never read
+  const void* const* values;  // same indexing
+  float scale;                // q·k is multiplied by this
+  float softCap;              // 0: none
+  float* out;                 // (heads, headDim)
+};
+// First position of the tile that holds `position`.
+constexpr int tileStart(int position) {
+  return position / 64 * 64;
+}
+
+enum class Activation : std::uint8_t { kSilu, kGelu };
+
+struct KernelSet {
+  const char* name;
+
+  // Quantises one row of k elements into row `row` of `out`. False when an element is not finite (nothing is
+  // written that may be used then).
+  bool (*quantizeRow)(const float* x, int k, int row, const QuantizedRows& out);
+
+  // out[r * outStride + c] = row r times column c for rows 0 … rows - 1 and the columns of groups groupBegin
+  // … groupEnd - 1. Columns past n are not written. REQUIRES: w.format() is quantised.
+  void (*matmulQuantized)(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin,
+                          int groupEnd, float* out, std::size_t outStride);
+  // The same for F32 and F16 weights with fp32 rows of k elements.
+  void (*matmulFloat)(const PackedMatrix& w, const float* x, int rows, int groupBegin, int groupEnd,
+                      float* out, std::size_t outStride);
+
+  // out = x / sqrt(mean(x^2) + eps) * weight, elementwise; `weight` may be null (then 1). In place allowed.
+  void (*rmsNorm)(const float* x, const float* weight, int n, float eps, float* out);
+
+  // Rotates the first 2 * pairs elements of a head by (cos, sin) pairs: adjacent elements (2i, 2i + 1), or
+  // halves (i, i + pairs).
+  void (*ropeAdjacent)(float* head, const float* cosine, const float* sine, int pairs);
+  void (*ropeHalves)(float* head, const float* cosine, const float* sine, int pairs);
+
+  // Rounds n elements to the cache type (rule 4). False when a result is not finite.
+  bool (*toCache)(const float* x, int n, CacheType type, void* out);
+
+  void (*attendF16)(const AttentionJob& job);
+  void (*attendF32)(const AttentionJob& job);
+
+  // gate = activation(gate) * up.
+  void (*gatedActivation)(float* gate, const float* up, int n, Activation activation);
+  void (*add)(float* x, const float* y, int n);  // x += y
+  void (*scale)(float* x, float factor, int n);  // x *= factor
+  void (*softCap)(float* x, float cap, int n);   // x = cap tanh(x / cap)
+};
+
+const KernelSet& referenceKernels();  // plain C++, any x86-64
+const KernelSet& avx2Kernels();       // needs AVX2, FMA and F16C
+
+// The sets this CPU can run, slowest first; the last one is the default. `TANDEM_KERNELS` in the environment
+// (a name) bounds the list to that set and those before it, as if the CPU had no more.
+std::vector<const KernelSet*> availableKernels();
+const KernelSet& bestKernels();
+Result<const KernelSet*> kernelsByName(std::string_view name);
+
+}  // namespace tandem::kernels

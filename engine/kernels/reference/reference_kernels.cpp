@@ -1,0 +1,266 @@
+// The scalar truth: each operation as docs/arithmetic.md writes it, without a thought for speed. What every
+// other kernel set is compared with, and what runs on a CPU that has nothing better.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "engine/kernels/arithmetic.h"
+#include "engine/kernels/half.h"
+#include "engine/kernels/kernel_set.h"
+#include "engine/kernels/math32.h"
+#include "engine/kernels/quant/dispatch.h"
+
+namespace tandem::kernels {
+namespace {
+
+float fold(const float (&l)[kLanes]) {
+  return ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]));
+}
+
+bool quantizeRow(const float* x, int k, int row, const QuantizedRows& out) {
+  std::int8_t* q = out.q + static_cast<std::size_t>(row) * k;
+  const std::size_t firstBlock = static_cast<std::size_t>(row) * (k / kBlock);
+  for (int b = 0; b < k / kBlock; ++b) {
+    const float* in = x + b * kBlock;
+    float amax = 0;
+    for (int i = 0; i < kBlock; ++i) {
+      if (!std::isfinite(in[i])) return false;
+      amax = std::max(amax, std::fabs(in[i]));
+    }
+    float d = amax / 127.0f;
+    float inverse = 1.0f / d;
+    if (!std::isfinite(inverse)) d = inverse = 0.0f;
+    int sums[2] = {0, 0};
+    for (int i = 0; i < kBlock; ++i) {
+      const int value = static_cast<int>(roundEven(in[i] * inverse));
+      q[b * kBlock + i] = static_cast<std::int8_t>(value);
+      sums[i / 16] += value;
+    }
+    out.d[firstBlock + b] = d;
+    out.s[firstBlock + b] = d * static_cast<float>(sums[0] + sums[1]);
+    out.sums[2 * (firstBlock + b)] = static_cast<std::int16_t>(sums[0]);
+    out.sums[2 * (firstBlock + b) + 1] = static_cast<std::int16_t>(sums[1]);
+  }
+  return true;
+}
+
+// Column c of group g times row r (rule 2).
+template <class F>
+float dotQuantized(const PackedMatrix& w, int g, int c, const QuantizedRows& x, int r) {
+  const int blocks = w.k() / kBlock, blocksPerUnit = F::kElements / kBlock;
+  const std::int8_t* a = x.q + static_cast<std::size_t>(r) * x.k;
+  const float* d = x.d + static_cast<std::size_t>(r) * blocks;
+  const float* s = x.s + static_cast<std::size_t>(r) * blocks;
+  float total = 0, slice = 0;
+  for (int b = 0; b < blocks; ++b) {
+    const BlockView v = F::view(w.group(g) + (b / blocksPerUnit) * F::kPackedBytes, b % blocksPerUnit, c);
+    std::int32_t halves[2] = {0, 0};
+    for (int i = 0; i < kBlock; ++i)
+      halves[i / 16] += v.q[i] * a[b * kBlock + i];
+    const std::int32_t sum = v.sub[0] * halves[0] + v.sub[1] * halves[1];
+    slice = std::fmaf(static_cast<float>(sum), v.scale * d[b], slice);
+    if (F::kHasMinimum) slice = std::fmaf(v.minimum, s[b], slice);
+    if ((b + 1) % (kSlice / kBlock) == 0 || b + 1 == blocks) {
+      total += slice;
+      slice = 0;
+    }
+  }
+  return total;
+}
+
+// Calls body(column in the group, column) for the columns of the groups that exist.
+template <class Body>
+void forColumns(const PackedMatrix& w, int groupBegin, int groupEnd, Body&& body) {
+  for (int g = groupBegin; g < groupEnd; ++g) {
+    for (int c = 0; c < kGroup && g * kGroup + c < w.n(); ++c)
+      body(g, c, g * kGroup + c);
+  }
+}
+
+void matmulQuantized(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin, int groupEnd,
+                     float* out, std::size_t outStride) {
+  withFormat(w.format(), [&]<class F>(F) {
+    if constexpr (F::kElements > 1) {
+      forColumns(w, groupBegin, groupEnd, [&](int g, int c, int column) {
+        for (int r = 0; r < rows; ++r)
+          out[r * outStride + column] = dotQuantized<F>(w, g, c, x, r);
+      });
+    }
+  });
+}
+
+template <class F>
+float dotFloat(const PackedMatrix& w, int g, int c, const float* x) {
+  float total = 0, slice = 0;
+  for (int i = 0; i < w.k(); ++i) {
+    slice = std::fmaf(x[i], F::value(w.group(g) + static_cast<std::size_t>(i) * F::kPackedBytes, c), slice);
+    if ((i + 1) % kSlice == 0 || i + 1 == w.k()) {
+      total += slice;
+      slice = 0;
+    }
+  }
+  return total;
+}
+
+void matmulFloat(const PackedMatrix& w, const float* x, int rows, int groupBegin, int groupEnd, float* out,
+                 std::size_t outStride) {
+  withFormat(w.format(), [&]<class F>(F) {
+    if constexpr (F::kElements == 1) {
+      forColumns(w, groupBegin, groupEnd, [&](int g, int c, int column) {
+        for (int r = 0; r < rows; ++r) {
+          out[r * outStride + column] = dotFloat<F>(w, g, c, x + static_cast<std::size_t>(r) * w.k());
+        }
+      });
+    }
+  });
+}
+
+void rmsNorm(const float* x, const float* weight, int n, float eps, float* out) {
+  float lanes[kLanes] = {};
+  for (int i = 0; i < n; ++i)
+    lanes[i % kLanes] = std::fmaf(x[i], x[i], lanes[i % kLanes]);
+  const float factor = 1.0f / std::sqrt(fold(lanes) / static_cast<float>(n) + eps);
+  for (int i = 0; i < n; ++i)
+    out[i] = weight ? (x[i] * factor) * weight[i] : x[i] * factor;
+}
+
+void rotate(float& a, float& b, float cosine, float sine) {
+  const float x = a, y = b;
+  a = x * cosine - y * sine;
+  b = x * sine + y * cosine;
+}
+
+void ropeAdjacent(float* head, const float* cosine, const float* sine, int pairs) {
+  for (int i = 0; i < pairs; ++i)
+    rotate(head[2 * i], head[2 * i + 1], cosine[i], sine[i]);
+}
+
+void ropeHalves(float* head, const float* cosine, const float* sine, int pairs) {
+  for (int i = 0; i < pairs; ++i)
+    rotate(head[i], head[i + pairs], cosine[i], sine[i]);
+}
+
+bool toCache(const float* x, int n, CacheType type, void* out) {
+  bool finite = true;
+  for (int i = 0; i < n; ++i) {
+    if (type == CacheType::kF16) {
+      const std::uint16_t h = floatToHalf(x[i]);
+      static_cast<std::uint16_t*>(out)[i] = h;
+      finite &= (h & 0x7C00u) != 0x7C00u;
+    } else {
+      static_cast<float*>(out)[i] = x[i];
+      finite &= std::isfinite(x[i]);
+    }
+  }
+  return finite;
+}
+
+template <CacheType type>
+float cacheElement(const void* row, int i) {
+  if constexpr (type == CacheType::kF16) return halfToFloat(static_cast<const std::uint16_t*>(row)[i]);
+  return static_cast<const float*>(row)[i];
+}
+
+// Scores of the keys of one tile that the row may see, into scores[begin … end) (indices in the tile).
+template <CacheType type>
+void tileScores(const AttentionJob& job, const float* q, const void* const* keys, int begin, int end,
+                float* scores) {
+  for (int p = begin; p < end; ++p) {
+    float lanes[kLanes] = {};
+    for (int i = 0; i < job.headDim; ++i) {
+      lanes[i % kLanes] = std::fmaf(q[i], cacheElement<type>(keys[p], i), lanes[i % kLanes]);
+    }
+    const float score = fold(lanes) * job.scale;
+    scores[p] = job.softCap > 0 ? softCap(score, job.softCap) : score;
+  }
+}
+
+// One query head over all its tiles (rule 3).
+template <CacheType type>
+void attendHead(const AttentionJob& job, const float* q, float* out) {
+  const int first = tileStart(job.begin);
+  float m = 0, l = 0;  // state: maximum, sum of weights; `out` is the weighted sum of values
+  bool started = false;
+  for (int tile = first; tile < job.end; tile += kTile) {
+    const int begin = std::max(job.begin - tile, 0), end = std::min(job.end - tile, kTile);
+    const void* const* keys = job.keys + (tile - first);
+    const void* const* values = job.values + (tile - first);
+    float weights[kTile] = {};
+    tileScores<type>(job, q, keys, begin, end, weights);
+    float tileMax = weights[begin];
+    for (int p = begin + 1; p < end; ++p)
+      tileMax = maxOf(tileMax, weights[p]);
+    float lanes[kLanes] = {};
+    for (int p = begin; p < end; ++p) {
+      weights[p] = exp(weights[p] - tileMax);
+      lanes[p % kLanes] += weights[p];
+    }
+    const float tileSum = fold(lanes);
+    const float newMax = started ? maxOf(m, tileMax) : tileMax;
+    const float keep = started ? exp(m - newMax) : 0.0f;
+    const float take = started ? exp(tileMax - newMax) : 1.0f;
+    for (int i = 0; i < job.headDim; ++i) {
+      float o = 0;
+      for (int p = begin; p < end; ++p)
+        o = std::fmaf(weights[p], cacheElement<type>(values[p], i), o);
+      out[i] = started ? std::fmaf(o, take, out[i] * keep) : o;
+    }
+    l = started ? std::fmaf(tileSum, take, l * keep) : tileSum;
+    m = newMax;
+    started = true;
+  }
+  for (int i = 0; i < job.headDim; ++i)
+    out[i] = out[i] / l;
+}
+
+template <CacheType type>
+void attend(const AttentionJob& job) {
+  for (int h = 0; h < job.heads; ++h)
+    attendHead<type>(job, job.q + h * job.headDim, job.out + h * job.headDim);
+}
+
+void gatedActivation(float* gate, const float* up, int n, Activation activation) {
+  for (int i = 0; i < n; ++i)
+    gate[i] = (activation == Activation::kSilu ? silu(gate[i]) : gelu(gate[i])) * up[i];
+}
+
+void add(float* x, const float* y, int n) {
+  for (int i = 0; i < n; ++i)
+    x[i] += y[i];
+}
+
+void scale(float* x, float factor, int n) {
+  for (int i = 0; i < n; ++i)
+    x[i] *= factor;
+}
+
+void softCapRow(float* x, float cap, int n) {
+  for (int i = 0; i < n; ++i)
+    x[i] = softCap(x[i], cap);
+}
+
+}  // namespace
+
+const KernelSet& referenceKernels() {
+  static constexpr KernelSet set = {
+      .name = "scalar",
+      .quantizeRow = quantizeRow,
+      .matmulQuantized = matmulQuantized,
+      .matmulFloat = matmulFloat,
+      .rmsNorm = rmsNorm,
+      .ropeAdjacent = ropeAdjacent,
+      .ropeHalves = ropeHalves,
+      .toCache = toCache,
+      .attendF16 = attend<CacheType::kF16>,
+      .attendF32 = attend<CacheType::kF32>,
+      .gatedActivation = gatedActivation,
+      .add = add,
+      .scale = scale,
+      .softCap = softCapRow,
+  };
+  return set;
+}
+
+}  // namespace tandem::kernels

@@ -1,0 +1,127 @@
+#include "engine/model/decoder.h"
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <new>
+
+#include "engine/model/forward_pass.h"
+
+namespace tandem {
+namespace {
+
+using kernels::kBlock;
+using kernels::kLanes;
+
+constexpr int kMinRows = 33;  // a root and 32 drafted rows
+
+// Seconds that one row through the output head takes with `threads` threads; the head is the largest product.
+double timeHead(const Model& model, const kernels::KernelSet& kernels, int threads) {
+  const kernels::PackedMatrix& head = model.weights().head;
+  if (kernels::isFloatFormat(head.format())) return 0;
+  const int k = head.k();
+  std::vector<std::int8_t> q(k, 1);
+  std::vector<float> d(k / kBlock, 0.01f), s(k / kBlock, 0.32f), out(head.n());
+  std::vector<std::int16_t> sums(k / 16, 16);
+  const kernels::QuantizedRows row{k, q.data(), d.data(), s.data(), sums.data()};
+  ThreadPool pool(threads);
+  double best = 1e9;
+  for (int i = 0; i < 4; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    pool.parallelFor(head.groups(), (head.groups() + threads * 4 - 1) / (threads * 4),
+                     [&](int begin, int end) {
+                       kernels.matmulQuantized(head, row, 1, begin, end, out.data(), out.size());
+                     });
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best;
+}
+
+// The number of threads with which this machine is fastest now: two logical CPUs may be one core, and a
+// neighbour may be busy. More threads must win by 5 % to be taken.
+int measureThreads(const Model& model, const kernels::KernelSet& kernels) {
+  const int most = availableCpus();
+  int best = 1;
+  double bestTime = timeHead(model, kernels, 1);
+  for (int threads = 2; threads <= most; threads = threads < 8 ? threads + 1 : threads * 2) {
+    const double time = timeHead(model, kernels, threads);
+    if (time < 0.95 * bestTime) {
+      best = threads;
+      bestTime = time;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Activations::Activations(const ModelConfig& c, int rows) {
+  const auto size = [rows](int columns) { return static_cast<std::size_t>(rows) * columns; };
+  x.resize(size(c.dim));
+  normed.resize(size(c.dim));
+  q.resize(size(c.heads * c.headDim));
+  k.resize(size(c.kvHeads * c.headDim));
+  v.resize(size(c.kvHeads * c.headDim));
+  attention.resize(size(c.heads * c.headDim));
+  gate.resize(size(c.feedForward));
+  up.resize(size(c.feedForward));
+  projected.resize(size(c.dim));
+  cosine.resize(size(c.rope.dims / 2));
+  sine.resize(size(c.rope.dims / 2));
+  if (c.window > 0) {
+    cosineWindowed.resize(size(c.rope.dims / 2));
+    sineWindowed.resize(size(c.rope.dims / 2));
+  }
+  const int widest = std::max({c.dim, c.heads * c.headDim, c.feedForward});
+  quantized.resize(size(widest));
+  quantizedD.resize(size(widest / kBlock + 1));
+  quantizedS.resize(size(widest / kBlock + 1));
+  quantizedSums.resize(size(widest / 16 + 1));
+}
+
+Decoder::Decoder(std::shared_ptr<const Model> model, const kernels::KernelSet& kernels, int threads, int rows,
+                 const KvLayout& layout)
+    : model_(std::move(model)),
+      kernels_(&kernels),
+      pool_(threads),
+      layout_(layout),
+      scratch_(layout, rows),
+      activations_(model_->config(), rows) {}
+
+Result<std::unique_ptr<Decoder>> Decoder::create(std::shared_ptr<const Model> model,
+                                                 const DecoderOptions& options) {
+  const kernels::KernelSet& kernels = options.kernels ? *options.kernels : kernels::bestKernels();
+  const int threads = options.threads > 0 ? options.threads : measureThreads(*model, kernels);
+  const ModelConfig& c = model->config();
+  const KvLayout layout{c.layers, c.kvHeads, kernels::roundUp(c.headDim, kLanes), options.cacheType};
+  const int rows = std::max(options.maxRows > 0 ? options.maxRows : model->prefillRows(), kMinRows);
+  try {
+    return std::unique_ptr<Decoder>(new Decoder(std::move(model), kernels, threads, rows, layout));
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::kOutOfMemory, "there is not enough memory to run the model"};
+  }
+}
+
+Status Decoder::forward(const KvSequence& sequence, const Batch& batch, std::span<const int> logitRows,
+                        const std::atomic<bool>* cancel) {
+  assert(batch.size() >= 1 && batch.size() <= maxRows());
+  const FloatEnvironment environment;
+  ForwardPass pass(*this, sequence, batch, cancel);
+  switch (model_->config().architecture) {
+    case Architecture::kLlama:
+      forwardLlama(pass);
+      break;
+    case Architecture::kGemma3:
+      forwardGemma3(pass);
+      break;
+  }
+  pass.head(logitRows);
+  return pass.status();
+}
+
+std::span<const float> Decoder::logits(int i) const {
+  const auto vocabulary = static_cast<std::size_t>(model_->config().vocabulary);
+  return {logits_.data() + vocabulary * i, vocabulary};
+}
+
+}  // namespace tandem

@@ -1,0 +1,86 @@
+// Runs the model forward: batch in, logits out, keys and values waiting in the scratch until they are
+// committed.
+//
+// A Decoder owns what one worker needs: a thread pool, the activations (allocated once) and the scratch. One
+// thread at a time may call it. The sequence it reads is never changed by forward(); a pass that fails or is
+// cancelled leaves nothing behind.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/base/thread_pool.h"
+#include "engine/cache/kv_cache.h"
+#include "engine/kernels/kernel_set.h"
+#include "engine/model/batch.h"
+#include "engine/model/model.h"
+
+namespace tandem {
+
+struct DecoderOptions {
+  const kernels::KernelSet* kernels = nullptr;  // null: the best of this CPU
+  int threads = 0;                              // 0: measured
+  kernels::CacheType cacheType = kernels::CacheType::kF16;
+  int maxRows = 0;  // of one pass; 0: prefillRows() of the model, at least 33
+};
+
+// Activations of up to `rows` rows, allocated once. Shapes in (rows, columns).
+struct Activations {
+  Activations(const ModelConfig& config, int rows);
+  std::vector<float> x;                             // (rows, dim): the residual stream
+  std::vector<float> normed;                        // (rows, dim)
+  std::vector<float> q;                             // (rows, heads * headDim)
+  std::vector<float> k, v;                          // (rows, kvHeads * headDim)
+  std::vector<float> attention;                     // (rows, heads * headDim)
+  std::vector<float> gate, up;                      // (rows, feedForward)
+  std::vector<float> projected;                     // (rows, dim): what is added to x
+  std::vector<float> cosine, sine;                  // (rows, rope.dims / 2) for layers that see everything
+  std::vector<float> cosineWindowed, sineWindowed;  // the same for windowed layers
+  std::vector<std::int8_t> quantized;               // buffers behind `int8`
+  std::vector<float> quantizedD, quantizedS;
+  std::vector<std::int16_t> quantizedSums;
+};
+
+class Decoder {
+ public:
+  static Result<std::unique_ptr<Decoder>> create(std::shared_ptr<const Model> model,
+                                                 const DecoderOptions& options);
+
+  const Model& model() const { return *model_; }
+  const kernels::KernelSet& kernels() const { return *kernels_; }
+  int threads() const { return pool_.threads(); }
+  int maxRows() const { return scratch_.rows(); }
+  KvSequence newSequence() const { return KvSequence(layout_); }
+
+  // Computes every row of the batch after `sequence`, and the logits of the rows in `logitRows`. `cancel` may
+  // be null and is looked at between layers. REQUIRES: 1 <= batch.size() <= maxRows(); tokens lie in the
+  // vocabulary. Errors: kCancelled; kNonFinite, with the layer.
+  Status forward(const KvSequence& sequence, const Batch& batch, std::span<const int> logitRows,
+                 const std::atomic<bool>* cancel = nullptr);
+
+  // Logits of the i-th of the last pass's logitRows: (vocabulary) fp32, until the next pass.
+  std::span<const float> logits(int i) const;
+
+  // Appends rows of the last pass to the sequence it was computed for, in order.
+  Status commit(KvSequence& sequence, std::span<const int> rows) const {
+    return sequence.commit(scratch_, rows);
+  }
+
+ private:
+  friend class ForwardPass;
+  Decoder(std::shared_ptr<const Model> model, const kernels::KernelSet& kernels, int threads, int rows,
+          const KvLayout& layout);
+
+  std::shared_ptr<const Model> model_;
+  const kernels::KernelSet* kernels_;
+  ThreadPool pool_;
+  KvLayout layout_;
+  KvScratch scratch_;
+  Activations activations_;
+  std::vector<float> logits_;
+};
+
+}  // namespace tandem

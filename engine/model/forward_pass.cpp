@@ -1,0 +1,247 @@
+#include "engine/model/forward_pass.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/kernels/math64.h"
+
+namespace tandem {
+
+using kernels::kBlock;
+using kernels::PackedMatrix;
+
+ForwardPass::ForwardPass(Decoder& decoder, const KvSequence& sequence, const Batch& batch,
+                         const std::atomic<bool>* cancel)
+    : d_(decoder),
+      a_(decoder.activations_),
+      config_(decoder.model().config()),
+      weights_(decoder.model().weights()),
+      kernels_(decoder.kernels()),
+      sequence_(sequence),
+      batch_(batch),
+      cancel_(cancel),
+      rows_(batch.size()) {
+  buildRope(a_.cosine, a_.sine, config_.rope.base, config_.rope.positionScale);
+  if (config_.window > 0) buildRope(a_.cosineWindowed, a_.sineWindowed, config_.rope.baseWindowed, 1.0);
+}
+
+template <class Body>
+void ForwardPass::split(int count, Body&& body) {
+  const int chunks = d_.pool_.threads() * 4;
+  d_.pool_.parallelFor(count, (count + chunks - 1) / chunks, body);
+}
+
+// cos and sin of position * base^(-2i / dims) / factor_i for each row, in double, rounded once.
+void ForwardPass::buildRope(std::vector<float>& cosine, std::vector<float>& sine, double base,
+                            double positionScale) {
+  const int pairs = config_.rope.dims / 2;
+  const double logBase = kernels::log64(base);
+  for (int i = 0; i < pairs; ++i) {
+    double frequency = kernels::exp64(logBase * (-2.0 * i / config_.rope.dims)) * positionScale;
+    if (!weights_.ropeFactors.empty()) frequency /= static_cast<double>(weights_.ropeFactors[i]);
+    for (int r = 0; r < rows_; ++r) {
+      double s, c;
+      kernels::sinCos64(static_cast<double>(batch_.rows[r].position) * frequency, &s, &c);
+      cosine[static_cast<std::size_t>(r) * pairs + i] = static_cast<float>(c);
+      sine[static_cast<std::size_t>(r) * pairs + i] = static_cast<float>(s);
+    }
+  }
+}
+
+void ForwardPass::embed() {
+  const EmbeddingTable& table = weights_.embedding;
+  for (int r = 0; r < rows_; ++r) {
+    float* x = a_.x.data() + static_cast<std::size_t>(r) * config_.dim;
+    kernels::dequantizeRow(table.format, table.data + batch_.rows[r].token * table.rowBytes, config_.dim, x);
+    if (config_.embeddingScale != 1.0f) kernels_.scale(x, config_.embeddingScale, config_.dim);
+  }
+}
+
+void ForwardPass::norm(const float* in, const std::vector<float>& weight, float* out, int width) {
+  split(rows_, [&](int begin, int end) {
+    for (int r = begin; r < end; ++r) {
+      const std::size_t at = static_cast<std::size_t>(r) * width;
+      kernels_.rmsNorm(in + at, weight.data(), width, config_.normEpsilon, out + at);
+    }
+  });
+}
+
+void ForwardPass::quantize(const float* in, int rows, int k) {
+  int8_ = {k, a_.quantized.data(), a_.quantizedD.data(), a_.quantizedS.data(), a_.quantizedSums.data()};
+  split(rows, [&](int begin, int end) {
+    for (int r = begin; r < end; ++r) {
+      if (!kernels_.quantizeRow(in + static_cast<std::size_t>(r) * k, k, r, int8_)) finite_.store(false);
+    }
+  });
+}
+
+void ForwardPass::multiply(const PackedMatrix& w, const float* in, int rows, int groupBegin, int groupEnd,
+                           float* out) {
+  const auto stride = static_cast<std::size_t>(w.n());
+  if (kernels::isFloatFormat(w.format())) {
+    kernels_.matmulFloat(w, in, rows, groupBegin, groupEnd, out, stride);
+  } else {
+    kernels_.matmulQuantized(w, int8_, rows, groupBegin, groupEnd, out, stride);
+  }
+}
+
+void ForwardPass::project(const float* in, int k, std::initializer_list<Product> products) {
+  int groups = 0;
+  bool quantized = false;
+  for (const Product& p : products) {
+    groups += p.linear.weight.groups();
+    quantized |= !kernels::isFloatFormat(p.linear.weight.format());
+  }
+  if (quantized) quantize(in, rows_, k);
+  if (!finite_.load()) return;
+  split(groups, [&](int begin, int end) {
+    int first = 0;  // of this product, counted over all products
+    for (const Product& p : products) {
+      const int last = first + p.linear.weight.groups();
+      if (begin < last && end > first) {
+        multiply(p.linear.weight, in, rows_, std::max(begin, first) - first, std::min(end, last) - first,
+                 p.out);
+      }
+      first = last;
+    }
+  });
+  for (const Product& p : products) {
+    const int n = p.linear.weight.n();
+    for (int r = 0; r < rows_ && !p.linear.bias.empty(); ++r) {
+      kernels_.add(p.out + static_cast<std::size_t>(r) * n, p.linear.bias.data(), n);
+    }
+  }
+}
+
+void ForwardPass::normHeads(float* heads, int headsPerRow, const std::vector<float>& weight) {
+  for (int i = 0; i < rows_ * headsPerRow; ++i) {
+    float* head = heads + static_cast<std::size_t>(i) * config_.headDim;
+    kernels_.rmsNorm(head, weight.data(), config_.headDim, config_.normEpsilon, head);
+  }
+}
+
+void ForwardPass::rope(float* heads, int headsPerRow, bool windowed) {
+  const int pairs = config_.rope.dims / 2;
+  const auto rotate = config_.rope.adjacentPairs ? kernels_.ropeAdjacent : kernels_.ropeHalves;
+  const float* cosine = (windowed ? a_.cosineWindowed : a_.cosine).data();
+  const float* sine = (windowed ? a_.sineWindowed : a_.sine).data();
+  for (int r = 0; r < rows_; ++r) {
+    for (int h = 0; h < headsPerRow; ++h) {
+      float* head = heads + (static_cast<std::size_t>(r) * headsPerRow + h) * config_.headDim;
+      rotate(head, cosine + static_cast<std::size_t>(r) * pairs, sine + static_cast<std::size_t>(r) * pairs,
+             pairs);
+    }
+  }
+}
+
+void ForwardPass::storeKeysAndValues(int layer) {
+  const auto type = d_.layout_.type;
+  for (int r = 0; r < rows_; ++r) {
+    for (int h = 0; h < config_.kvHeads; ++h) {
+      const std::size_t at = (static_cast<std::size_t>(r) * config_.kvHeads + h) * config_.headDim;
+      const bool finite = kernels_.toCache(a_.k.data() + at, config_.headDim, type,
+                                           d_.scratch_.row(layer, KvPart::kKey, h, r)) &&
+                          kernels_.toCache(a_.v.data() + at, config_.headDim, type,
+                                           d_.scratch_.row(layer, KvPart::kValue, h, r));
+      if (!finite) finite_.store(false);
+    }
+  }
+}
+
+void ForwardPass::attend(int layer) {
+  if (!finite_.load()) return;
+  const int window = config_.windowOf(layer);
+  const auto attention =
+      d_.layout_.type == kernels::CacheType::kF16 ? kernels_.attendF16 : kernels_.attendF32;
+  // One unit: a row and the query heads that share a KV head.
+  split(rows_ * config_.kvHeads, [&](int first, int last) {
+    thread_local std::vector<const void*> keys, values;
+    for (int unit = first; unit < last; ++unit) {
+      const int row = unit / config_.kvHeads, head = unit % config_.kvHeads;
+      const int position = batch_.rows[row].position;
+      const int begin = window > 0 ? std::max(0, position - window + 1) : 0;
+      const int origin = kernels::tileStart(begin);
+      keys.assign(position + 1 - origin, nullptr);
+      values.assign(position + 1 - origin, nullptr);
+      // The row's own path, from itself to the root, waits in the scratch; what lies before it is committed.
+      int p = position;
+      for (int r = row; r >= 0 && p >= begin; r = batch_.rows[r].parent, --p) {
+        keys[p - origin] = d_.scratch_.row(layer, KvPart::kKey, head, r);
+        values[p - origin] = d_.scratch_.row(layer, KvPart::kValue, head, r);
+      }
+      for (; p >= begin; --p) {
+        keys[p - origin] = sequence_.row(layer, KvPart::kKey, head, p);
+        values[p - origin] = sequence_.row(layer, KvPart::kValue, head, p);
+      }
+      const int group = config_.headsPerKv();
+      const std::size_t at = (static_cast<std::size_t>(row) * config_.heads + head * group) * config_.headDim;
+      attention({.q = a_.q.data() + at,
+                 .heads = group,
+                 .headDim = config_.headDim,
+                 .stride = d_.layout_.stride,
+                 .begin = begin,
+                 .end = position + 1,
+                 .keys = keys.data(),
+                 .values = values.data(),
+                 .scale = config_.attentionScale,
+                 .softCap = config_.attentionSoftCap,
+                 .out = a_.attention.data() + at});
+    }
+  });
+}
+
+void ForwardPass::gatedActivation() {
+  split(rows_, [&](int begin, int end) {
+    for (int r = begin; r < end; ++r) {
+      const std::size_t at = static_cast<std::size_t>(r) * config_.feedForward;
+      kernels_.gatedActivation(a_.gate.data() + at, a_.up.data() + at, config_.feedForward,
+                               config_.activation);
+    }
+  });
+}
+
+void ForwardPass::addToResidual(const float* y) {
+  kernels_.add(a_.x.data(), y, rows_ * config_.dim);
+}
+
+void ForwardPass::head(std::span<const int> logitRows) {
+  const int count = static_cast<int>(logitRows.size());
+  if (!goesOn(config_.layers) || count == 0) return;
+  const std::size_t vocabulary = static_cast<std::size_t>(config_.vocabulary);
+  if (d_.logits_.size() < vocabulary * count) d_.logits_.resize(vocabulary * count);
+  for (int i = 0; i < count; ++i) {
+    kernels_.rmsNorm(a_.x.data() + static_cast<std::size_t>(logitRows[i]) * config_.dim,
+                     weights_.outputNorm.data(), config_.dim, config_.normEpsilon,
+                     a_.normed.data() + static_cast<std::size_t>(i) * config_.dim);
+  }
+  if (!kernels::isFloatFormat(weights_.head.format())) quantize(a_.normed.data(), count, config_.dim);
+  if (!goesOn(config_.layers)) return;
+  float* logits = d_.logits_.data();
+  split(weights_.head.groups(),
+        [&](int begin, int end) { multiply(weights_.head, a_.normed.data(), count, begin, end, logits); });
+  if (config_.finalSoftCap > 0) {
+    for (int i = 0; i < count; ++i)
+      kernels_.softCap(logits + i * vocabulary, config_.finalSoftCap, config_.vocabulary);
+  }
+  split(count, [&](int begin, int end) {
+    for (std::size_t i = begin * vocabulary; i < end * vocabulary; ++i) {
+      if (!std::isfinite(logits[i])) finite_.store(false);
+    }
+  });
+  goesOn(config_.layers);
+}
+
+bool ForwardPass::goesOn(int layer) {
+  if (!status_.ok()) return false;
+  if (cancel_ && cancel_->load()) {
+    status_ = Error{ErrorCode::kCancelled, "the request was stopped"};
+  } else if (!finite_.load()) {
+    const std::string where =
+        layer < config_.layers ? "before layer " + std::to_string(layer) : "at the output";
+    status_ = Error{ErrorCode::kNonFinite, "the model computed a number that is not finite (" + where +
+                                               "); its file may be damaged"};
+  }
+  return status_.ok();
+}
+
+}  // namespace tandem

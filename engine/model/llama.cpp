@@ -1,0 +1,29 @@
+// The llama architecture: pre-norm attention with rotated queries and keys, and a gated feed-forward.
+#include "engine/model/forward_pass.h"
+
+namespace tandem {
+
+void forwardLlama(ForwardPass& pass) {
+  const ModelConfig& c = pass.config();
+  Activations& a = pass.activations();
+  pass.embed();
+  for (int i = 0; i < c.layers && pass.goesOn(i); ++i) {
+    const LayerWeights& w = pass.weights().layers[i];
+    pass.norm(a.x.data(), w.attentionNorm, a.normed.data(), c.dim);
+    pass.project(a.normed.data(), c.dim, {{w.q, a.q.data()}, {w.k, a.k.data()}, {w.v, a.v.data()}});
+    pass.rope(a.q.data(), c.heads, false);
+    pass.rope(a.k.data(), c.kvHeads, false);
+    pass.storeKeysAndValues(i);
+    pass.attend(i);
+    pass.project(a.attention.data(), c.heads * c.headDim, {{w.attentionOut, a.projected.data()}});
+    pass.addToResidual(a.projected.data());
+
+    pass.norm(a.x.data(), w.feedForwardNorm, a.normed.data(), c.dim);
+    pass.project(a.normed.data(), c.dim, {{w.gate, a.gate.data()}, {w.up, a.up.data()}});
+    pass.gatedActivation();
+    pass.project(a.gate.data(), c.feedForward, {{w.down, a.projected.data()}});
+    pass.addToResidual(a.projected.data());
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,56 @@
+// The weights of a model, ready for the kernels: matrices interleaved, vectors in fp32.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/base/thread_pool.h"
+#include "engine/gguf/file.h"
+#include "engine/kernels/packed_matrix.h"
+#include "engine/model/config.h"
+
+namespace tandem {
+
+// y = W x + b.
+struct Linear {
+  kernels::PackedMatrix weight;  // (n, k)
+  std::vector<float> bias;       // (n), or empty
+};
+
+struct LayerWeights {
+  std::vector<float> attentionNorm;        // (dim)
+  Linear q;                                // (heads * headDim, dim)
+  Linear k, v;                             // (kvHeads * headDim, dim)
+  Linear attentionOut;                     // (dim, heads * headDim)
+  std::vector<float> qNorm, kNorm;         // (headDim), gemma3 only
+  std::vector<float> postAttentionNorm;    // (dim), gemma3 only
+  std::vector<float> feedForwardNorm;      // (dim)
+  Linear gate, up;                         // (feedForward, dim)
+  Linear down;                             // (dim, feedForward)
+  std::vector<float> postFeedForwardNorm;  // (dim), gemma3 only
+};
+
+// Rows of the embedding, read where the file is mapped.
+struct EmbeddingTable {
+  kernels::WeightFormat format = kernels::WeightFormat::kF32;
+  const std::byte* data = nullptr;  // (vocabulary, dim); the file must outlive it
+  std::size_t rowBytes = 0;
+};
+
+struct Weights {
+  EmbeddingTable embedding;
+  std::vector<LayerWeights> layers;
+  std::vector<float> outputNorm;   // (dim)
+  kernels::PackedMatrix head;      // (vocabulary, dim); the embedding where the file has no output.weight
+  std::vector<float> ropeFactors;  // (rope.dims / 2) divisors of the frequencies, or empty
+  std::size_t bytes = 0;           // of all interleaved matrices
+
+  // Reads, checks and interleaves every tensor; the file's pages are given back as it goes. `progress` may be
+  // null. Errors name the tensor: kCorruptFile (missing, wrong shape), kUnsupported (type), kOutOfMemory.
+  static Result<Weights> load(const gguf::File& file, const ModelConfig& config, ThreadPool& pool,
+                              void (*progress)(void* context, double fraction), void* context);
+};
+
+}  // namespace tandem
