@@ -41,6 +41,7 @@ class Model {
   const ModelConfig& config() const { return config_; }
   const Weights& weights() const { return weights_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
+  std::shared_ptr<const Tokenizer> sharedTokenizer() const { return tokenizer_; }
 
   std::string displayName() const;       // general.name, or the file's name
   std::string quantizationName() const;  // "Q4_1", "Q4_K_M", ... by general.file_type

@@ -83,7 +83,8 @@ struct GenerationStats {
   double prefillTokensPerSecond() const {
     return prefillMs > 0 ? (promptTokens - cachedTokens) * 1000.0 / prefillMs : 0;
   }
-  double tokensPerRound() const { return rounds > 0 ? static_cast<double>(completionTokens) / rounds : 0; }
+  // The first token comes from the prefill, not from a round.
+  double tokensPerRound() const { return rounds > 0 ? static_cast<double>(completionTokens - 1) / rounds : 0; }
   double acceptance() const { return drafted > 0 ? static_cast<double>(accepted) / drafted : 0; }
 };
 

@@ -46,28 +46,33 @@ bool quantizeRow(const float* x, int k, int row, const QuantizedRows& out) {
   return true;
 }
 
-// Column c of group g times row r (rule 2).
+constexpr int kRowsAtOnce = 32;  // rows for which a block is decoded once
+
+// Column c of group g times rows first … first + count - 1 (rule 2); totals of each row into `total`.
 template <class F>
-float dotQuantized(const PackedMatrix& w, int g, int c, const QuantizedRows& x, int r) {
+void dotQuantized(const PackedMatrix& w, int g, int c, const QuantizedRows& x, int first, int count,
+                  float (&total)[kRowsAtOnce]) {
   const int blocks = w.k() / kBlock, blocksPerUnit = F::kElements / kBlock;
-  const std::int8_t* a = x.q + static_cast<std::size_t>(r) * x.k;
-  const float* d = x.d + static_cast<std::size_t>(r) * blocks;
-  const float* s = x.s + static_cast<std::size_t>(r) * blocks;
-  float total = 0, slice = 0;
+  float slice[kRowsAtOnce] = {};
+  std::fill(total, total + count, 0.0f);
   for (int b = 0; b < blocks; ++b) {
     const BlockView v = F::view(w.group(g) + (b / blocksPerUnit) * F::kPackedBytes, b % blocksPerUnit, c);
-    std::int32_t halves[2] = {0, 0};
-    for (int i = 0; i < kBlock; ++i)
-      halves[i / 16] += v.q[i] * a[b * kBlock + i];
-    const std::int32_t sum = v.sub[0] * halves[0] + v.sub[1] * halves[1];
-    slice = std::fmaf(static_cast<float>(sum), v.scale * d[b], slice);
-    if (F::kHasMinimum) slice = std::fmaf(v.minimum, s[b], slice);
-    if ((b + 1) % (kSlice / kBlock) == 0 || b + 1 == blocks) {
-      total += slice;
-      slice = 0;
+    const bool closesSlice = (b + 1) % (kSlice / kBlock) == 0 || b + 1 == blocks;
+    for (int r = 0; r < count; ++r) {
+      const std::size_t at = static_cast<std::size_t>(first + r) * blocks + b;
+      const std::int8_t* a = x.q + at * kBlock;
+      std::int32_t halves[2] = {0, 0};
+      for (int i = 0; i < 16; ++i) halves[0] += v.q[i] * a[i];
+      for (int i = 16; i < 32; ++i) halves[1] += v.q[i] * a[i];
+      const std::int32_t sum = v.sub[0] * halves[0] + v.sub[1] * halves[1];
+      slice[r] = std::fmaf(static_cast<float>(sum), v.scale * x.d[at], slice[r]);
+      if (F::kHasMinimum) slice[r] = std::fmaf(v.minimum, x.s[at], slice[r]);
+      if (closesSlice) {
+        total[r] += slice[r];
+        slice[r] = 0;
+      }
     }
   }
-  return total;
 }
 
 // Calls body(column in the group, column) for the columns of the groups that exist.
@@ -84,8 +89,12 @@ void matmulQuantized(const PackedMatrix& w, const QuantizedRows& x, int rows, in
   withFormat(w.format(), [&]<class F>(F) {
     if constexpr (F::kElements > 1) {
       forColumns(w, groupBegin, groupEnd, [&](int g, int c, int column) {
-        for (int r = 0; r < rows; ++r)
-          out[r * outStride + column] = dotQuantized<F>(w, g, c, x, r);
+        for (int first = 0; first < rows; first += kRowsAtOnce) {
+          const int count = std::min(kRowsAtOnce, rows - first);
+          float total[kRowsAtOnce];
+          dotQuantized<F>(w, g, c, x, first, count, total);
+          for (int r = 0; r < count; ++r) out[(first + r) * outStride + column] = total[r];
+        }
       });
     }
   });

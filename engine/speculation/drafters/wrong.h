@@ -1,0 +1,19 @@
+// A drafter that is wrong on purpose, for tests: a full-width chain of tokens that have nothing to do with the text.
+#pragma once
+
+#include "engine/speculation/drafter.h"
+
+namespace tandem {
+
+class WrongDrafter : public Drafter {
+ public:
+  explicit WrongDrafter(int vocabulary) : vocabulary_(vocabulary) {}
+  void append(std::span<const TokenId> tokens) override;
+  Draft propose(int width) override;
+
+ private:
+  int vocabulary_;
+  std::uint64_t state_ = 0x9E3779B97F4A7C15u;  // mixed with every token seen, so the guesses are reproducible
+};
+
+}  // namespace tandem
