@@ -1,0 +1,81 @@
+#include "app/desktop/composition.h"
+
+#include <QFont>
+#include <QGuiApplication>
+#include <QQuickStyle>
+#include <QVariant>
+
+#include "app/desktop/no_network.h"
+#include "app/desktop/window_place.h"
+
+namespace tandem::desktop {
+namespace {
+
+QString text(const std::filesystem::path& path) {
+  return QString::fromStdString(path.string());
+}
+
+QQmlNetworkAccessManagerFactory* noNetwork() {
+  static NoNetworkFactory factory;
+  return &factory;
+}
+
+}  // namespace
+
+Composition::Composition(storage::Store& store, service::EngineBackend& backend, const Places& places)
+    : session_(store, backend, {text(places.settingsFile()), text(places.models())}),
+      placeFile_(text(places.state / "window.ini")) {
+  engine_.setNetworkAccessManagerFactory(noNetwork());
+  engine_.addImportPath(QStringLiteral("qrc:/qt/qml"));
+}
+
+Composition::~Composition() {
+  if (place_) {
+    place_->save();
+  }
+}
+
+Status Composition::show(const QString& model) {
+  engine_.setInitialProperties({{"session", QVariant::fromValue(&session_)}});
+  engine_.load(QUrl(QStringLiteral("qrc:/qt/qml/Tandem/Shell/Main.qml")));
+  window_ = engine_.rootObjects().isEmpty() ? nullptr
+                                            : qobject_cast<QQuickWindow*>(engine_.rootObjects().constFirst());
+  if (window_ == nullptr) {
+    return Error{ErrorCode::kInternal,
+                 "The window's parts could not be loaded; the log names what is missing. Install the program "
+                 "again with the qml6-module packages it asks for."};
+  }
+  place_ = std::make_unique<WindowPlace>(window_, placeFile_);
+  place_->restore();
+  window_->show();
+  session_.start(model);
+  return {};
+}
+
+void Composition::raise() {
+  if (window_ != nullptr) {
+    window_->setVisible(true);
+    if (window_->visibility() == QWindow::Minimized) {
+      window_->showNormal();
+    }
+    window_->raise();
+    window_->requestActivate();
+  }
+}
+
+void prepareApplication() {
+  QCoreApplication::setApplicationName(QStringLiteral("tandem"));
+  QCoreApplication::setApplicationVersion(QStringLiteral(TANDEM_VERSION));
+  QGuiApplication::setApplicationDisplayName(QStringLiteral("Tandem"));
+  QGuiApplication::setDesktopFileName(QStringLiteral("tandem"));
+  QGuiApplication::setHighDpiScaleFactorRoundingPolicy(Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
+  QQuickStyle::setStyle(QStringLiteral("Basic"));
+}
+
+void finishApplication() {
+  QFont font(QStringLiteral("Inter"));
+  font.setPixelSize(13);
+  QGuiApplication::setFont(font);
+}
+
+}  // namespace tandem::desktop

@@ -1,0 +1,192 @@
+// The messages. While an answer is written the view follows its end until the reader scrolls away; then the
+// place he reads stays where it is until he comes back to the end or asks for it.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Templates as T
+import Tandem.Controls
+import Tandem.Markdown
+import Tandem.Models
+import Tandem.Theme
+
+Item {
+    id: root
+
+    required property Session session
+    property bool following: true
+    readonly property bool awayFromEnd: list.count > 0 && list.endDistance > 24
+
+    function followEnd() {
+        following = true;
+        list.toEnd();
+    }
+    function scrollPages(pages: real) {
+        following = false;
+        list.cancelFlick();
+        const top = list.originY;
+        const bottom = Math.max(top, list.originY + list.contentHeight - list.height);
+        list.contentY = Math.max(top, Math.min(bottom, list.contentY + pages * list.height * 0.9));
+        list.noticePlace();
+    }
+
+    MessagePalette {
+        id: messageColors
+        dark: Theme.dark
+        text: Theme.text
+        mutedText: Theme.faint
+        link: Theme.accent
+        border: Theme.line
+        codeBackground: Theme.sunken
+        focus: Theme.focus
+        origins: Theme.originTints
+    }
+
+    ListView {
+        id: list
+        objectName: "messageList"
+
+        // How far the end of the last message is below the view's lower edge. contentHeight is an estimate, so
+        // it is asked of the last delegate itself; while there is none, the end is far away.
+        readonly property real endDistance: {
+            contentY;
+            contentHeight;
+            const last = itemAtIndex(count - 1);
+            return last ? last.y + last.height + bottomMargin - contentY - height : 1e6;
+        }
+
+        function toEnd() {
+            positionViewAtEnd();
+        }
+        // Called when the reader has moved the view: at the end it follows again.
+        function noticePlace() {
+            root.following = endDistance < 4;
+        }
+
+        anchors.fill: parent
+        model: root.session.messages
+        clip: true
+        spacing: 0
+        topMargin: 22
+        bottomMargin: 16
+        cacheBuffer: 1200
+        boundsBehavior: Flickable.StopAtBounds
+        activeFocusOnTab: true
+        keyNavigationEnabled: false
+        Accessible.role: Accessible.List
+        Accessible.name: qsTr("Messages")
+        Keys.onUpPressed: root.scrollPages(-0.12)
+        Keys.onDownPressed: root.scrollPages(0.12)
+        Keys.onPressed: event => {
+            if (event.key === Qt.Key_PageUp)
+                root.scrollPages(-1);
+            else if (event.key === Qt.Key_PageDown)
+                root.scrollPages(1);
+            else if (event.key === Qt.Key_Home)
+                root.scrollPages(-1e6);
+            else if (event.key === Qt.Key_End)
+                root.followEnd();
+            else
+                return;
+            event.accepted = true;
+        }
+
+        onContentHeightChanged: if (root.following)
+            toEnd()
+        onHeightChanged: if (root.following)
+            toEnd()
+        onMovementStarted: root.following = false
+        onMovementEnded: noticePlace()
+
+        T.ScrollBar.vertical: ScrollHandle {
+            id: bar
+            parent: root
+            x: root.width - width
+            height: root.height
+            onPressedChanged: {
+                if (pressed)
+                    root.following = false;
+                else
+                    list.noticePlace();
+            }
+        }
+        WheelHandler {
+            target: null
+            acceptedDevices: PointerDevice.Mouse | PointerDevice.TouchPad
+            blocking: false
+            onWheel: event => {
+                if (event.angleDelta.y > 0 || event.pixelDelta.y > 0)
+                    root.following = false;
+            }
+        }
+        delegate: MessageRow {
+            width: ListView.view.width
+            session: root.session
+            palette: messageColors
+            last: index === list.count - 1
+        }
+        FocusRing {
+            target: list
+            gap: -2
+            radius: 4
+        }
+    }
+    T.Button {
+        id: jump
+        objectName: "jumpToLatest"
+        anchors.horizontalCenter: parent.horizontalCenter
+        anchors.bottom: parent.bottom
+        anchors.bottomMargin: 8
+        visible: !root.following && root.awayFromEnd
+        implicitWidth: jumpRow.implicitWidth + 28
+        implicitHeight: Math.max(34, jumpRow.implicitHeight + 14)
+        focusPolicy: Qt.StrongFocus
+        hoverEnabled: true
+        Accessible.name: qsTr("Jump to latest")
+        Keys.onReturnPressed: click()
+        onClicked: root.followEnd()
+        contentItem: Item {
+            Row {
+                id: jumpRow
+                anchors.centerIn: parent
+                spacing: 6
+                Icon {
+                    anchors.verticalCenter: parent.verticalCenter
+                    width: 15
+                    height: 15
+                    name: "down"
+                    color: Theme.accent
+                }
+                TextLabel {
+                    anchors.verticalCenter: parent.verticalCenter
+                    text: qsTr("Jump to latest")
+                    font.pixelSize: Theme.small
+                    font.weight: Font.Medium
+                    Accessible.ignored: true
+                }
+            }
+        }
+        background: Rectangle {
+            radius: height / 2
+            color: jump.hovered ? Theme.hover : Theme.raised
+            border.color: Theme.control
+            FocusRing {
+                target: jump
+                shown: jump.visualFocus
+                radius: height / 2
+            }
+        }
+    }
+    Connections {
+        target: root.session.chat
+        function onOpened() {
+            root.following = true;
+        }
+        function onShowMessage(message: real) {
+            const row = root.session.messages.rowOf(message);
+            if (row >= 0) {
+                root.following = false;
+                list.positionViewAtIndex(row, ListView.Beginning);
+            }
+        }
+    }
+}

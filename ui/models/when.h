@@ -1,0 +1,16 @@
+// Times as the sidebar writes them. Pure functions; `now` is a parameter so that tests can choose it.
+#pragma once
+
+#include <QDateTime>
+#include <QString>
+
+namespace tandem::ui {
+
+// "now", "14:02", "yesterday", "Monday", "3 Feb", "3 Feb 2025".
+QString whenText(const QDateTime& time, const QDateTime& now);
+
+// The heading a conversation stands under: "Pinned", "Today", "Yesterday", "Previous 7 days",
+// "Previous 30 days", "Older".
+QString sectionFor(bool pinned, const QDateTime& time, const QDateTime& now);
+
+}  // namespace tandem::ui

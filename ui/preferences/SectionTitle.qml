@@ -1,0 +1,13 @@
+// The heading of a group of settings.
+import QtQuick
+import Tandem.Controls
+import Tandem.Theme
+
+TextLabel {
+    topPadding: 28
+    bottomPadding: 4
+    color: Theme.accent
+    font.pixelSize: Theme.medium
+    font.weight: Font.DemiBold
+    Accessible.role: Accessible.Heading
+}
