@@ -1,4 +1,6 @@
 // One row of a message: the indentation, bars and marker its containers ask for, and the block itself.
+pragma ComponentBehavior: Bound
+
 import QtQuick
 import Tandem.Markdown
 
@@ -20,10 +22,12 @@ Item {
     required property bool wrap
     required property int revision
 
+    property TextBlock textBlock: null
     readonly property real em: style.textSize
+    readonly property real firstLineTop: textBlock ? textBlock.firstLineTop : Math.round(em * 0.5)
     readonly property real quoteIndent: Math.round(em * 1.1)
     readonly property real listIndent: Math.round(em * 1.7)
-    readonly property bool mirrored: content.item ? content.item.rightToLeft : false
+    readonly property bool mirrored: textBlock ? textBlock.rightToLeft : false
     readonly property real indent: indentOf(containers.length)
     readonly property real gap: index === 0 || continues ? 0
         : Math.round(em * (tight ? 0.3 : kind === BlockModel.Heading ? 1.1 : kind === BlockModel.Rule ? 0.9 : 0.75))
@@ -36,40 +40,6 @@ Item {
     }
 
     implicitHeight: gap + content.height + (kind === BlockModel.Code && !continued ? Math.round(em * 0.25) : 0)
-
-    Component {
-        id: textComponent
-
-        TextBlock {
-            style: root.style
-            row: root.index
-            revision: root.revision
-            kind: root.kind
-            level: root.level
-        }
-    }
-
-    Component {
-        id: codeComponent
-
-        CodeBlock {
-            style: root.style
-            row: root.index
-            revision: root.revision
-            language: root.language
-            continues: root.continues
-            continued: root.continued
-            wrap: root.wrap
-        }
-    }
-
-    Component {
-        id: ruleComponent
-
-        RuleBlock {
-            style: root.style
-        }
-    }
 
     Repeater {
         model: root.containers.length
@@ -99,7 +69,7 @@ Item {
 
         visible: root.marker !== "" && root.task === BlockModel.NoTask
         x: root.mirrored ? root.width - markerRight : markerRight - width
-        y: root.gap + (content.item ? content.item.firstLineTop : 0)
+        y: root.gap + root.firstLineTop
         text: root.marker
         textFormat: Text.PlainText
         font.family: root.style.textFamily
@@ -134,13 +104,54 @@ Item {
         }
     }
 
-    Loader {
+    // One of three, as a repeater of one: a Loader cannot make bound components in Qt 6.4.
+    Column {
         id: content
 
         x: root.mirrored ? 0 : root.indent
         y: root.gap
         width: root.width - root.indent
-        sourceComponent: root.kind === BlockModel.Code 
-            ? codeComponent : root.kind === BlockModel.Rule ? ruleComponent : textComponent
+
+        Repeater {
+            model: root.kind === BlockModel.Code || root.kind === BlockModel.Rule ? 0 : 1
+            onItemAdded: (index, item) => root.textBlock = item as TextBlock
+            onItemRemoved: root.textBlock = null
+
+            delegate: TextBlock {
+                width: content.width
+                style: root.style
+                row: root.index
+                revision: root.revision
+                kind: root.kind
+                level: root.level
+            }
+        }
+
+        Repeater {
+            model: root.kind === BlockModel.Code ? 1 : 0
+
+            delegate: CodeBlock {
+                width: content.width
+                style: root.style
+                row: root.index
+                revision: root.revision
+                language: root.language
+                continues: root.continues
+                continued: root.continued
+                wrap: root.wrap
+            }
+        }
+
+        Repeater {
+            model: root.kind === BlockModel.Rule ? 1 : 0
+
+            delegate: Rectangle {
+                width: content.width
+                height: 1
+                color: root.style.colors.border
+                Accessible.role: Accessible.Separator
+                Accessible.name: qsTr("Separator")
+            }
+        }
     }
 }

@@ -17,8 +17,6 @@ Item {
     required property bool continued
     required property bool wrap
 
-    readonly property bool rightToLeft: false
-    readonly property real firstLineTop: continues ? 0 : Math.round(style.textSize * 0.5)
     readonly property real padding: 13
     readonly property real headerHeight: continues ? 0 : Math.round(style.textSize * 2.0)
 

@@ -72,7 +72,7 @@ Item {
         onHoveredLinkChanged: root.style.hoveredLink = hoveredLink
         onLinkActivated: link => root.style.linkActivated(link)
         onActiveFocusChanged: {
-            if (activeFocus && focusReason !== Qt.MouseFocusReason && filler.linkCount > 0)
+            if (activeFocus && filler.linkCount > 0)
                 chooseLink(0);
         }
         Keys.onPressed: event => {

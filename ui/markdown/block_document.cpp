@@ -116,10 +116,7 @@ void BlockDocument::fillCode(const RenderedBlock& next) {
   const CodeLanguage* language = findLanguage(language_);
   if (!highlighter_ && language) {
     highlighter_ = new CodeHighlighter(this);
-    QList<QColor> colors;
-    for (const QVariant& color : syntaxColors_)
-      colors.append(color.value<QColor>());
-    highlighter_->setColors(colors);
+    highlighter_->setColors(syntaxColors_);
     highlighter_->setLanguage(language);
     highlighter_->setStartState(message_->blocks()->lexStateBefore(row_));
     highlighter_->setDocument(textDocument());

@@ -4,13 +4,13 @@
 #pragma once
 
 #include <QColor>
+#include <QList>
 #include <QObject>
 #include <QPointer>
 #include <QQmlParserStatus>
 #include <QQuickTextDocument>
 #include <QTextCharFormat>
 #include <QTextTable>
-#include <QVariantList>
 #include <QtQmlIntegration>
 #include <memory>
 #include <vector>
@@ -37,7 +37,7 @@ class BlockDocument : public QObject, public QQmlParserStatus {
   Q_PROPERTY(QColor linkColor MEMBER linkColor_ NOTIFY styleChanged)
   Q_PROPERTY(QColor mutedColor MEMBER mutedColor_ NOTIFY styleChanged)
   Q_PROPERTY(QColor borderColor MEMBER borderColor_ NOTIFY styleChanged)
-  Q_PROPERTY(QVariantList syntaxColors MEMBER syntaxColors_ NOTIFY styleChanged)
+  Q_PROPERTY(QList<QColor> syntaxColors MEMBER syntaxColors_ NOTIFY styleChanged)
   Q_PROPERTY(QString language MEMBER language_ NOTIFY styleChanged)
   Q_PROPERTY(bool rightToLeft READ isRightToLeft NOTIFY filled)
   Q_PROPERTY(int linkCount READ linkCount NOTIFY filled)
@@ -104,7 +104,7 @@ class BlockDocument : public QObject, public QQmlParserStatus {
   QColor linkColor_;
   QColor mutedColor_;
   QColor borderColor_;
-  QVariantList syntaxColors_;
+  QList<QColor> syntaxColors_;
   QString language_;
 
   bool complete_ = false;

@@ -51,8 +51,7 @@ void TintLayer::updatePolish() {
     }
     if (showOrigins_) {
       for (const BlockDocument::Span& span : source_->tints()) {
-        const QColor color =
-            span.origin < origins_.size() ? origins_.at(span.origin).value<QColor>() : QColor();
+        const QColor color = origins_.value(span.origin);
         if (color.isValid() && color.alpha() > 0) addPlates(span, color);
       }
     }

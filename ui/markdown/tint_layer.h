@@ -4,9 +4,9 @@
 #pragma once
 
 #include <QColor>
+#include <QList>
 #include <QPointer>
 #include <QQuickItem>
-#include <QVariantList>
 #include <QtQmlIntegration>
 #include <vector>
 
@@ -18,7 +18,7 @@ class TintLayer : public QQuickItem {
   Q_OBJECT
   QML_ELEMENT
   Q_PROPERTY(tandem::markdown::BlockDocument* source MEMBER source_ WRITE setSource NOTIFY changed)
-  Q_PROPERTY(QVariantList origins MEMBER origins_ NOTIFY changed)
+  Q_PROPERTY(QList<QColor> origins MEMBER origins_ NOTIFY changed)
   Q_PROPERTY(bool showOrigins MEMBER showOrigins_ NOTIFY changed)
   Q_PROPERTY(QColor plateColor MEMBER plateColor_ NOTIFY changed)
   Q_PROPERTY(int plateCount READ plateCount NOTIFY platesChanged)
@@ -48,7 +48,7 @@ class TintLayer : public QQuickItem {
   void addPlates(const BlockDocument::Span& span, const QColor& color);
 
   QPointer<BlockDocument> source_;
-  QVariantList origins_;
+  QList<QColor> origins_;
   bool showOrigins_ = false;
   QColor plateColor_;
   std::vector<Plate> plates_;
