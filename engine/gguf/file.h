@@ -60,7 +60,8 @@ struct ArrayView {
   std::span<const std::byte> bytes;         // raw little-endian elements, not aligned; empty for strings
   std::vector<std::string_view> strings;    // only for string arrays
 
-  // Element i of a fixed-size type, T being the C++ type of `elementType`. REQUIRES: i < count
+  // Element i of a fixed-size type, T being the C++ type of `elementType` (std::uint8_t for booleans, because the file
+  // may hold any byte there). REQUIRES: i < count
   template <class T>
   T load(std::uint64_t i) const {
     assert(i < count && sizeof(T) == valueSize(elementType));

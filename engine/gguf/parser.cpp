@@ -55,9 +55,10 @@ Result<Contents> HeaderParser::parse() {
   if (Status status = checkCount("tensors", "tensor_count", 8, tensorCount_, kMinTensorBytes); !status) {
     return status.error();
   }
-  if (Status status = readTensorTable(cursor_, tensorCount_, size_, budget_, contents_); !status) {
+  if (Status status = readTensorTable(cursor_, tensorCount_, budget_, contents_); !status) {
     return status.error();
   }
+  if (Status status = checkComplete(contents_, size_); !status) return status.error();
   return std::move(contents_);
 }
 

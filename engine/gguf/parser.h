@@ -31,6 +31,9 @@ struct Contents {
   std::vector<TensorInfo> tensors;
   NameIndex keys;
   NameIndex tensorNames;
+  std::uint64_t dataStart = 0;    // where the tensors' data begins in the file
+  std::uint64_t packedBytes = 0;  // what the tensors take, each padded to the alignment, without gaps
+  std::vector<std::uint64_t> offsetFields;  // where the file states each tensor's offset
 };
 
 // `file` is the whole file. Errors: kCorruptFile, kUnsupported, with field and offset.
@@ -50,10 +53,12 @@ class IndexBudget {
   std::uint64_t left_ = kIndexBudget;
 };
 
-// The tensor records and the place of their data (tensor_table.cpp). `cursor` stands at the first record,
-// contents holds the metadata already.
-Status readTensorTable(Cursor& cursor, std::uint64_t tensorCount, std::uint64_t fileSize, IndexBudget& budget,
-                       Contents& contents);
+// The tensor records, and that their data lies side by side (tensor_table.cpp). `cursor` stands at the first
+// record, contents holds the metadata already.
+Status readTensorTable(Cursor& cursor, std::uint64_t tensorCount, IndexBudget& budget, Contents& contents);
+
+// Whether a file of this size has all the data that its header speaks of. parse() has asked this already.
+Status checkComplete(const Contents& contents, std::uint64_t fileSize);
 
 // Reads a key or tensor name, called `what` in messages ("the key of metadata entry 3"). Refuses what is
 // empty, too long or not UTF-8.

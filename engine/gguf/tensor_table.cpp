@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "engine/gguf/parser.h"
 #include "engine/gguf/size_math.h"
@@ -11,8 +12,8 @@ namespace {
 
 class TensorTable {
  public:
-  TensorTable(Cursor& cursor, std::uint64_t fileSize, IndexBudget& budget, Contents& contents)
-      : cursor_(cursor), fileSize_(fileSize), budget_(budget), contents_(contents) {}
+  TensorTable(Cursor& cursor, IndexBudget& budget, Contents& contents)
+      : cursor_(cursor), budget_(budget), contents_(contents) {}
 
   Status read(std::uint64_t count);
 
@@ -23,14 +24,10 @@ class TensorTable {
   Status readOffset(TensorInfo& tensor, const std::string& field);
   Status place();
   Status checkOverlap() const;
-  Status checkEnd(std::uint64_t paddedSum) const;
 
   Cursor& cursor_;
-  std::uint64_t fileSize_;
   IndexBudget& budget_;
   Contents& contents_;
-  std::uint64_t dataStart_ = 0;
-  std::vector<std::uint64_t> offsetFields_;  // where the file states each tensor's offset
 };
 
 Status TensorTable::read(std::uint64_t count) {
@@ -42,7 +39,7 @@ Status TensorTable::read(std::uint64_t count) {
     return tooLarge(grouped(count) + " tensors", "tensor_count", 8);
   contents_.tensors.reserve(count);
   contents_.tensorNames.reserve(count);
-  offsetFields_.reserve(count);
+  contents_.offsetFields.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     if (Status status = readRecord(i); !status) return status;
   }
@@ -141,87 +138,79 @@ Status TensorTable::readOffset(TensorInfo& tensor, const std::string& field) {
                        ": the file is malformed. Get another copy.",
                    field, start);
   }
-  offsetFields_.push_back(start);
+  contents_.offsetFields.push_back(start);
   return {};
 }
 
 // Turns the offsets into places in the file and checks that the tensors lie side by side inside it.
 Status TensorTable::place() {
-  dataStart_ = alignUp(cursor_.position(), contents_.alignment);
-  std::uint64_t paddedSum = 0;
+  contents_.dataStart = alignUp(cursor_.position(), contents_.alignment);
   for (std::size_t i = 0; i < contents_.tensors.size(); ++i) {
     TensorInfo& tensor = contents_.tensors[i];
     const std::string field = shown(tensor.name);
     std::uint64_t end = 0;
-    if (!add(dataStart_, tensor.offset, tensor.offset) || !add(tensor.offset, tensor.bytes, end)) {
+    if (!add(contents_.dataStart, tensor.offset, tensor.offset) || !add(tensor.offset, tensor.bytes, end)) {
       return corrupt("The data of tensor " + field +
                          " would end at byte 2^63 or later: the file is damaged. Download it again.",
-                     field, offsetFields_[i]);
+                     field, contents_.offsetFields[i]);
     }
-    if (!add(paddedSum, alignUp(tensor.bytes, contents_.alignment), paddedSum)) {
+    if (!add(contents_.packedBytes, alignUp(tensor.bytes, contents_.alignment), contents_.packedBytes)) {
       return corrupt("The tensors up to " + field +
                          " add up to 2^63 bytes or more: the file is damaged. Download it again.",
-                     field, offsetFields_[i]);
+                     field, contents_.offsetFields[i]);
     }
   }
-  if (Status status = checkOverlap(); !status) return status;
-  return checkEnd(paddedSum);
+  return checkOverlap();
 }
 
 Status TensorTable::checkOverlap() const {
   const std::vector<TensorInfo>& tensors = contents_.tensors;
   std::vector<std::uint32_t> order(tensors.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return tensors[a].offset < tensors[b].offset; });
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tie(tensors[a].offset, a) < std::tie(tensors[b].offset, b);
+  });
   for (std::size_t i = 1; i < order.size(); ++i) {
     const TensorInfo& before = tensors[order[i - 1]];
     const TensorInfo& after = tensors[order[i]];
     if (before.offset + before.bytes > after.offset) {
       return corrupt("The data of tensor " + shown(after.name) + " begins inside the data of tensor " +
                          shown(before.name) + ": the file is malformed. Get another copy.",
-                     shown(after.name), offsetFields_[order[i]]);
+                     shown(after.name), contents_.offsetFields[order[i]]);
     }
   }
   return {};
 }
 
-// REQUIRES: no two tensors overlap.
-Status TensorTable::checkEnd(std::uint64_t paddedSum) const {
-  std::uint64_t needed = 0;
-  const TensorInfo* firstMissing = nullptr;
-  std::size_t firstIndex = 0;
-  for (std::size_t i = 0; i < contents_.tensors.size(); ++i) {
-    const TensorInfo& tensor = contents_.tensors[i];
-    needed = std::max(needed, tensor.offset + tensor.bytes);
-    if (firstMissing == nullptr && tensor.offset + tensor.bytes > fileSize_) {
-      firstMissing = &tensor;
-      firstIndex = i;
-    }
-  }
-  if (firstMissing == nullptr) return {};
-  const std::string field = shown(firstMissing->name);
-  // Tensors without gaps between them: the header is right and the file is short. With a gap, an offset is
-  // wrong.
-  if (needed - dataStart_ <= paddedSum) {
-    const double percent = std::floor(100.0 * static_cast<double>(fileSize_) / static_cast<double>(needed));
-    return corrupt("The file is incomplete: it has " + bytesText(fileSize_) + " of the " + grouped(needed) +
-                       " it needs; its download stopped at " + std::to_string(static_cast<int>(percent)) +
-                       " %. Download it again.",
-                   field, fileSize_);
-  }
-  return corrupt("The data of tensor " + field + " should lie at bytes " + grouped(firstMissing->offset) +
-                     " to " + grouped(firstMissing->offset + firstMissing->bytes) +
-                     ", but the file has only " + bytesText(fileSize_) +
-                     ": it is damaged or incomplete. Download it again.",
-                 field, offsetFields_[firstIndex]);
-}
-
 }  // namespace
 
-Status readTensorTable(Cursor& cursor, std::uint64_t tensorCount, std::uint64_t fileSize, IndexBudget& budget,
-                       Contents& contents) {
-  return TensorTable(cursor, fileSize, budget, contents).read(tensorCount);
+Status readTensorTable(Cursor& cursor, std::uint64_t tensorCount, IndexBudget& budget, Contents& contents) {
+  return TensorTable(cursor, budget, contents).read(tensorCount);
+}
+
+Status checkComplete(const Contents& contents, std::uint64_t fileSize) {
+  const std::vector<TensorInfo>& tensors = contents.tensors;
+  std::uint64_t needed = 0;
+  for (const TensorInfo& tensor : tensors)
+    needed = std::max(needed, tensor.offset + tensor.bytes);
+  if (needed <= fileSize) return {};
+  const auto missing = std::find_if(tensors.begin(), tensors.end(), [fileSize](const TensorInfo& tensor) {
+    return tensor.offset + tensor.bytes > fileSize;
+  });
+  const std::string field = shown(missing->name);
+  // Tensors without gaps between them: the header is right and the file is short. With a gap, an offset is
+  // wrong.
+  if (needed - contents.dataStart <= contents.packedBytes) {
+    const double percent = std::floor(100.0 * static_cast<double>(fileSize) / static_cast<double>(needed));
+    return corrupt("The file is incomplete: it has " + bytesText(fileSize) + " of the " + grouped(needed) +
+                       " it needs; its download stopped at " + std::to_string(static_cast<int>(percent)) +
+                       " %. Download it again.",
+                   field, fileSize);
+  }
+  return corrupt("The data of tensor " + field + " should lie at bytes " + grouped(missing->offset) + " to " +
+                     grouped(missing->offset + missing->bytes) + ", but the file has only " +
+                     bytesText(fileSize) + ": it is damaged or incomplete. Download it again.",
+                 field, contents.offsetFields[static_cast<std::size_t>(missing - tensors.begin())]);
 }
 
 }  // namespace tandem::gguf

@@ -12,9 +12,10 @@ std::atomic<std::int64_t> live{0};
 std::atomic<std::int64_t> peak{0};
 std::atomic<std::int64_t> base{0};
 
-void* allocate(std::size_t size) {
+// nullptr when there is no memory.
+void* allocate(std::size_t size) noexcept {
   void* memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) return nullptr;
   const auto added = static_cast<std::int64_t>(::malloc_usable_size(memory));
   const std::int64_t now = live.fetch_add(added) + added;
   for (std::int64_t seen = peak.load(); now > seen && !peak.compare_exchange_weak(seen, now);) {
@@ -22,7 +23,13 @@ void* allocate(std::size_t size) {
   return memory;
 }
 
-void release(void* memory) {
+void* allocateOrThrow(std::size_t size) {
+  void* memory = allocate(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void release(void* memory) noexcept {
   if (memory == nullptr) return;
   live.fetch_sub(static_cast<std::int64_t>(::malloc_usable_size(memory)));
   std::free(memory);
@@ -31,9 +38,15 @@ void release(void* memory) {
 }  // namespace
 
 void* operator new(std::size_t size) {
-  return allocate(size);
+  return allocateOrThrow(size);
 }
 void* operator new[](std::size_t size) {
+  return allocateOrThrow(size);
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return allocate(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
   return allocate(size);
 }
 void operator delete(void* memory) noexcept {
@@ -46,6 +59,12 @@ void operator delete(void* memory, std::size_t) noexcept {
   release(memory);
 }
 void operator delete[](void* memory, std::size_t) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  release(memory);
+}
+void operator delete[](void* memory, const std::nothrow_t&) noexcept {
   release(memory);
 }
 

@@ -160,7 +160,8 @@ void TestFile::readsNumericArrays() {
   const auto flags = file->getArray("bool");
   QVERIFY(flags.ok() && *flags != nullptr);
   QCOMPARE((*flags)->count, std::uint64_t{2});
-  QVERIFY((*flags)->load<bool>(0) && !(*flags)->load<bool>(1));
+  QCOMPARE((*flags)->load<std::uint8_t>(0), std::uint8_t{1});
+  QCOMPARE((*flags)->load<std::uint8_t>(1), std::uint8_t{0});
 }
 
 void TestFile::readsStringAndNestedArrays() {
