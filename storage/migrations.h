@@ -21,7 +21,4 @@ Status registerFunctions(Database& db);
 // A file of a newer program is refused with kUnsupported. REQUIRES: registerFunctions(db)
 Status migrate(Database& db);
 
-// The bytes as text the index can take: valid UTF-8 without NUL (others become spaces or U+FFFD).
-std::string searchText(std::string_view bytes);
-
 }  // namespace tandem::storage

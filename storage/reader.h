@@ -36,12 +36,11 @@ class Reader {
   // The newest rows first; before: only rows with a smaller id (0: from the newest).
   Result<std::vector<JournalRow>> journal(int limit, std::int64_t before = 0);
   Result<std::optional<std::string>> setting(const std::string& name);
-
- protected:
   // The shown child of a message (or of the conversation, parent 0); 0: none. Where none was chosen, or the
   // chosen one is gone, it is the newest.
   Result<MessageId> shownChild(ConversationId conversation, MessageId parent);
 
+ protected:
   Database& db_;
 };
 

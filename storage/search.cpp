@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/migrations.h"
 #include "storage/reader.h"
+#include "storage/search_text.h"
 
 namespace tandem::storage {
 

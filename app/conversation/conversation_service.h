@@ -95,11 +95,14 @@ class ConversationService {
   // Copies the path up to and with `message` into a new conversation and opens it.
   void branch(MessageId message);
   void selectVersion(MessageId message);  // shows this sibling and its own continuation
-  void stop(ConversationId id);           // within 200 ms, in any state
+  // Shows the version so many places further (-1: the one before) than this one; stays at the ends.
+  void stepVersion(MessageId message, int by);
+  void stop(ConversationId id);  // within 200 ms, in any state
   void stopAll();
 
   void rename(ConversationId id, std::string title);
   void setPinned(ConversationId id, bool pinned);
+  // Id 0: of the next conversation that send() makes.
   void setSystemPrompt(ConversationId id, std::string prompt);
   void setSettings(ConversationId id, AnswerSettings settings);
   // Hides the conversation (its running answer is stopped first); undoRemove brings it back until purge() or

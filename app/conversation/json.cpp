@@ -1,0 +1,181 @@
+#include "app/conversation/json.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+
+namespace tandem {
+
+namespace {
+
+using Json = nlohmann::json;
+
+const char* drafterName(DrafterKind kind) {
+  constexpr std::array<const char*, 3> kNames = {"off", "own-text", "wrong"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+// The double with the float's shortest digits: 0.7f is written 0.7, and reads back as 0.7f.
+double shortest(float value) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  double number = value;
+  std::from_chars(digits.data(), end, number);
+  return number;
+}
+
+Json parse(std::string_view text) {
+  Json json = Json::parse(text, nullptr, false);
+  return json.is_object() ? json : Json::object();
+}
+
+// The value at `key`, when there is one of the right kind.
+template <class T>
+void read(const Json& json, const char* key, T& value) {
+  const auto found = json.find(key);
+  if (found == json.end()) return;
+  bool fits = found->is_number_integer();
+  if constexpr (std::is_same_v<T, bool>) fits = found->is_boolean();
+  if constexpr (std::is_floating_point_v<T>) fits = found->is_number();
+  if (fits) value = found->get<T>();
+}
+
+// The enumerator up to `last` whose name stands at `key`.
+template <class T>
+void readName(const Json& json, const char* key, const char* (*name)(T), T last, T& value) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_string()) return;
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
+    if (found->get_ref<const std::string&>() == name(static_cast<T>(i))) value = static_cast<T>(i);
+  }
+}
+
+Json samplingObject(const SamplingParams& sampling) {
+  return {{"temperature", shortest(sampling.temperature)},
+          {"top_k", sampling.topK},
+          {"top_p", shortest(sampling.topP)},
+          {"min_p", shortest(sampling.minP)},
+          {"seed", sampling.seed}};
+}
+
+void readSampling(const Json& json, SamplingParams& sampling) {
+  read(json, "temperature", sampling.temperature);
+  read(json, "top_k", sampling.topK);
+  read(json, "top_p", sampling.topP);
+  read(json, "min_p", sampling.minP);
+  read(json, "seed", sampling.seed);
+}
+
+Json settingsObject(const AnswerSettings& settings) {
+  Json json = samplingObject(settings.sampling);
+  if (!settings.seedGiven) json["seed"] = nullptr;
+  json["max_tokens"] = settings.maxTokens;
+  json["drafter"] = drafterName(settings.speculation.drafter);
+  json["draft_width"] = settings.speculation.width;
+  json["regenerate_samples"] = settings.regenerateSamples;
+  return json;
+}
+
+}  // namespace
+
+std::string settingsToJson(const AnswerSettings& settings, const AnswerSettings& defaults) {
+  const Json base = settingsObject(defaults);
+  const Json all = settingsObject(settings);
+  Json json = Json::object();
+  for (const auto& [key, value] : all.items()) {
+    if (value != base[key]) json[key] = value;
+  }
+  return json.empty() ? std::string() : json.dump();
+}
+
+AnswerSettings settingsFromJson(std::string_view text, const AnswerSettings& defaults) {
+  const Json json = parse(text);
+  AnswerSettings settings = defaults;
+  readSampling(json, settings.sampling);
+  if (const auto seed = json.find("seed"); seed != json.end()) settings.seedGiven = seed->is_number_integer();
+  read(json, "max_tokens", settings.maxTokens);
+  readName(json, "drafter", drafterName, DrafterKind::kWrong, settings.speculation.drafter);
+  read(json, "draft_width", settings.speculation.width);
+  read(json, "regenerate_samples", settings.regenerateSamples);
+  return settings;
+}
+
+std::string samplingToJson(const SamplingParams& sampling, std::string_view kind) {
+  Json json = samplingObject(sampling);
+  if (!kind.empty()) json["kind"] = kind;
+  return json.dump();
+}
+
+SamplingParams samplingFromJson(std::string_view text) {
+  SamplingParams sampling;
+  readSampling(parse(text), sampling);
+  return sampling;
+}
+
+std::string samplingKindFromJson(std::string_view text) {
+  const Json json = parse(text);
+  const auto kind = json.find("kind");
+  return kind != json.end() && kind->is_string() ? kind->get<std::string>() : std::string();
+}
+
+std::string statsToJson(const GenerationStats& s) {
+  Json by = Json::array();
+  for (const int count : s.acceptedBy)
+    by.push_back(count);
+  return Json{{"prompt_tokens", s.promptTokens},
+              {"cached_tokens", s.cachedTokens},
+              {"completion_tokens", s.completionTokens},
+              {"queue_ms", s.queueMs},
+              {"prefill_ms", s.prefillMs},
+              {"ttft_ms", s.ttftMs},
+              {"decode_ms", s.decodeMs},
+              {"total_ms", s.totalMs},
+              {"rounds", s.rounds},
+              {"drafted", s.drafted},
+              {"accepted", s.accepted},
+              {"accepted_by", by},
+              {"finish", finishReasonName(s.finish)},
+              {"seed", s.seed},
+              {"logits_fingerprint", s.logitsFingerprint}}
+      .dump();
+}
+
+std::optional<GenerationStats> statsFromJson(std::string_view text) {
+  const Json json = parse(text);
+  if (json.empty()) return std::nullopt;
+  GenerationStats s;
+  read(json, "prompt_tokens", s.promptTokens);
+  read(json, "cached_tokens", s.cachedTokens);
+  read(json, "completion_tokens", s.completionTokens);
+  read(json, "queue_ms", s.queueMs);
+  read(json, "prefill_ms", s.prefillMs);
+  read(json, "ttft_ms", s.ttftMs);
+  read(json, "decode_ms", s.decodeMs);
+  read(json, "total_ms", s.totalMs);
+  read(json, "rounds", s.rounds);
+  read(json, "drafted", s.drafted);
+  read(json, "accepted", s.accepted);
+  if (const auto by = json.find("accepted_by"); by != json.end() && by->is_array()) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(by->size(), kTokenOriginCount); ++i) {
+      if ((*by)[i].is_number_integer()) s.acceptedBy[i] = (*by)[i].get<int>();
+    }
+  }
+  readName(json, "finish", finishReasonName, FinishReason::kFailed, s.finish);
+  read(json, "seed", s.seed);
+  read(json, "logits_fingerprint", s.logitsFingerprint);
+  return s;
+}
+
+std::string acceptedByToJson(const GenerationStats& stats) {
+  Json json = Json::object();
+  for (int origin = 0; origin < kTokenOriginCount; ++origin) {
+    if (stats.acceptedBy[origin] > 0) {
+      json[tokenOriginName(static_cast<TokenOrigin>(origin))] = stats.acceptedBy[origin];
+    }
+  }
+  return json.dump();
+}
+
+}  // namespace tandem
