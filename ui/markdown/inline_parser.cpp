@@ -17,7 +17,8 @@ constexpr std::string_view kEscapable = "*_`#>~|-+.!<&\\";
 
 class Parser {
  public:
-  Parser(std::string_view text, bool cell) : text_(text), cell_(cell), nodes_(text), backticks_(text) {}
+  Parser(std::string_view text, bool cell)
+      : text_(text), cell_(cell), nodes_(text), backticks_(text), bracketMath_(text) {}
 
   InlineText parse() {
     while (at_ < text_.size())
@@ -95,7 +96,7 @@ class Parser {
     }
     const char next = text_[at_ + 1];
     if (next == '(' || next == '[') {
-      const std::size_t end = bracketMath(text_, at_);
+      const std::size_t end = bracketMath_.end(at_);
       if (end == at_) {
         at_ += 2;
       } else {
@@ -253,6 +254,7 @@ class Parser {
   bool cell_;
   InlineNodes nodes_;
   Backticks backticks_;
+  BracketMath bracketMath_;
   std::vector<std::string> links_;
   std::vector<Bracket> brackets_;
   std::size_t at_ = 0;

@@ -118,10 +118,11 @@ std::size_t dollarMath(std::string_view text, std::size_t at) {
   return at;
 }
 
-std::size_t bracketMath(std::string_view text, std::size_t at) {
-  const std::string_view closing = text[at + 1] == '(' ? "\\)" : "\\]";
-  const std::size_t end = text.substr(at, kMaxMath).find(closing, 2);
-  return end == std::string_view::npos ? at : at + end + 2;
+std::size_t BracketMath::end(std::size_t at) {
+  const bool display = text_[at + 1] == '[';
+  std::size_t& next = next_[display ? 1 : 0];
+  if (next < at + 2) next = text_.find(display ? "\\]" : "\\)", at + 2);
+  return next == std::string_view::npos || next - at > kMaxMath ? at : next + 2;
 }
 
 std::optional<std::string> linkTarget(std::string_view address, bool email) {

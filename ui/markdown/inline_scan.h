@@ -33,8 +33,18 @@ class Backticks {
 
 // The end of "$…$" or "$$…$$" that begins at `at`; `at` when it is money or alone.
 std::size_t dollarMath(std::string_view text, std::size_t at);
-// The end of "\(…\)" or "\[…\]" that begins at `at`; `at` when it is not closed.
-std::size_t bracketMath(std::string_view text, std::size_t at);
+// Finds the ends of formulas in brackets; remembers the next one, so that many open ones stay cheap.
+class BracketMath {
+ public:
+  explicit BracketMath(std::string_view text) : text_(text) {}
+  // The end of "\(…\)" or "\[…\]" that begins at `at`; `at` when it is not closed. Calls come in rising
+  // order.
+  std::size_t end(std::size_t at);
+
+ private:
+  std::string_view text_;
+  std::size_t next_[2] = {0, 0};  // the next "\)" and "\]"; those before were passed
+};
 
 // What a link to `address` opens; nullopt for all but http, https and mailto. `email`: a bare mail address
 // counts too.
