@@ -1,0 +1,196 @@
+// Matrix products: every kernel set against the scalar reference, bit for bit, and the reference against the written
+// meaning of the blocks.
+#include <QtTest>
+
+#include "engine/kernels/arithmetic.h"
+#include "engine/kernels/kernel_set.h"
+#include "engine/kernels/quant/dispatch.h"
+#include "tests/kernels/random_weights.h"
+
+using namespace tandem;
+using namespace tandem::kernels;
+using namespace tandem::test;
+
+namespace {
+
+bool sameBits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+std::vector<float> multiply(const KernelSet& set, const PackedMatrix& w, const std::vector<float>& x, int rows) {
+  std::vector<float> out(static_cast<std::size_t>(rows) * w.n(), -1.0f);
+  if (isFloatFormat(w.format())) {
+    set.matmulFloat(w, x.data(), rows, 0, w.groups(), out.data(), w.n());
+    return out;
+  }
+  Quantized quantized(rows, w.k());
+  for (int r = 0; r < rows; ++r) {
+    if (!set.quantizeRow(x.data() + static_cast<std::size_t>(r) * w.k(), w.k(), r, quantized.rowsOf)) return {};
+  }
+  set.matmulQuantized(w, quantized.rowsOf, rows, 0, w.groups(), out.data(), w.n());
+  return out;
+}
+
+// Activations whose int8 values are all +127 or -127, by a pattern per block.
+std::vector<float> extremeRows(int rows, int k, int pattern) {
+  std::vector<float> x(static_cast<std::size_t>(rows) * k);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const bool negative = pattern == 1 || (pattern == 2 && i % 2) || (pattern == 3 && (i / 2) % 2);
+    x[i] = negative ? -1.0f : 1.0f;
+  }
+  return x;
+}
+
+}  // namespace
+
+class TestMatmul : public QObject {
+  Q_OBJECT
+
+ private slots:
+  // The packed unit holds what the file's block says.
+  void packingKeepsEveryWeight() {
+    for (const WeightFormat format : kQuantizedFormats) {
+      const int n = 11, k = 512;
+      const auto blocks = randomBlocks(format, n, k, 5);
+      const PackedMatrix w = packed(format, n, k, blocks);
+      const std::size_t rowBytes = blocks.size() / n;
+      for (int column = 0; column < n; ++column) {
+        std::vector<float> row(k);
+        dequantizeRow(format, blocks.data() + column * rowBytes, k, row.data());
+        withFormat(format, [&]<class F>(F) {
+          if constexpr (F::kElements > 1) {
+            constexpr int perUnit = F::kElements / kBlock;
+            for (int b = 0; b < k / kBlock; ++b) {
+              const std::uint8_t* unit = w.group(column / kGroup) + (b / perUnit) * F::kPackedBytes;
+              const BlockView v = F::view(unit, b % perUnit, column % kGroup);
+              for (int i = 0; i < kBlock; ++i) {
+                const float scale = v.scale * static_cast<float>(v.sub[i / 16]);
+                const float expected = scale * static_cast<float>(v.q[i]) + v.minimum;
+                QCOMPARE(row[b * kBlock + i], expected);
+              }
+            }
+          }
+        });
+      }
+    }
+  }
+
+  void referenceIsTheProduct() {
+    for (const WeightFormat format : kQuantizedFormats) {
+      const int n = 9, k = 768;
+      const auto blocks = randomBlocks(format, n, k, 6);
+      const auto x = randomRows(1, k, 7);
+      const auto out = multiply(referenceKernels(), packed(format, n, k, blocks), x, 1);
+      for (int column = 0; column < n; ++column) {
+        std::vector<float> row(k);
+        dequantizeRow(format, blocks.data() + column * (blocks.size() / n), k, row.data());
+        double exact = 0, size = 0;
+        for (int i = 0; i < k; ++i) exact += double(row[i]) * x[i], size += std::fabs(double(row[i]) * x[i]);
+        // int8 activations err by at most half a step, 1/254 of a block's largest.
+        QVERIFY2(std::fabs(out[column] - exact) < size * 0.02, qPrintable(QString::number(out[column] - exact)));
+      }
+    }
+  }
+
+  void setsAgreeOnRandomWeights() {
+    const WeightFormat formats[] = {WeightFormat::kF32,  WeightFormat::kF16,  WeightFormat::kQ4_1, WeightFormat::kQ5_0,
+                                    WeightFormat::kQ8_0, WeightFormat::kQ4_K, WeightFormat::kQ6_K};
+    for (const WeightFormat format : formats) {
+      for (const int n : {2, 3, 8, 13, 40}) {
+        for (const int k : {256, 512, 1280}) {
+          const PackedMatrix w = packed(format, n, k, randomBlocks(format, n, k, 100 + n + k));
+          for (const int rows : {1, 2, 3, 4, 5, 9}) {
+            const auto x = randomRows(rows, k, 200 + rows);
+            const auto expected = multiply(referenceKernels(), w, x, rows);
+            for (const KernelSet* set : availableKernels()) {
+              QVERIFY2(sameBits(expected, multiply(*set, w, x, rows)), set->name);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  void setsAgreeOnOddFloatLengths() {
+    for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kF16}) {
+      for (const int k : {1, 7, 33, 513, 1030}) {
+        const PackedMatrix w = packed(format, 21, k, randomBlocks(format, 21, k, k));
+        const auto x = randomRows(3, k, k);
+        const auto expected = multiply(referenceKernels(), w, x, 3);
+        for (const KernelSet* set : availableKernels()) QVERIFY2(sameBits(expected, multiply(*set, w, x, 3)), set->name);
+      }
+    }
+  }
+
+  // Weights at both ends against activations at +-127: where an int16 stage would wrap, if it could.
+  void setsAgreeAtTheExtremes() {
+    for (const WeightFormat format : kQuantizedFormats) {
+      for (const int fill : {0x00, 0xFF, 0x7F, 0x80, 0x0F, 0xF0}) {
+        const PackedMatrix w = packed(format, 8, 512, randomBlocks(format, 8, 512, 1, fill));
+        for (int pattern = 0; pattern < 4; ++pattern) {
+          const auto x = extremeRows(2, 512, pattern);
+          const auto expected = multiply(referenceKernels(), w, x, 2);
+          for (const KernelSet* set : availableKernels()) QVERIFY2(sameBits(expected, multiply(*set, w, x, 2)), set->name);
+        }
+      }
+    }
+  }
+
+  // The planted fault of the extremes: a 5-bit block summed in one int16, as is right for 4 bits, wraps and shows.
+  void anInt16StageThatWrapsIsSeen() {
+    const auto blocks = randomBlocks(WeightFormat::kQ5_0, 8, 32, 1, 0xFF);
+    const PackedMatrix w = packed(WeightFormat::kQ5_0, 8, 32, blocks);
+    const auto x = extremeRows(1, 32, 0);
+    const auto expected = multiply(referenceKernels(), w, x, 1);
+    Quantized quantized(1, 32);
+    QVERIFY(referenceKernels().quantizeRow(x.data(), 32, 0, quantized.rowsOf));
+    const BlockView v = Q5_0::view(w.group(0), 0, 0);
+    std::int16_t even = 0, odd = 0;
+    for (int i = 0; i < 32; ++i) {
+      auto& lane = i % 2 ? odd : even;
+      lane = static_cast<std::int16_t>(lane + (v.q[i] + 16) * quantized.q[i]);
+    }
+    const auto wrapped = static_cast<std::int16_t>(even + odd);
+    const float faulty = static_cast<float>(wrapped - 16 * 32 * 127) * (v.scale * quantized.d[0]);
+    QVERIFY(faulty != expected[0]);
+  }
+
+  void numbersThatAreNotFiniteAreRefused() {
+    for (const KernelSet* set : availableKernels()) {
+      for (const float bad : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+                              std::numeric_limits<float>::quiet_NaN()}) {
+        for (const int at : {0, 17, 63}) {
+          auto x = randomRows(1, 64, 3);
+          x[at] = bad;
+          Quantized quantized(1, 64);
+          QVERIFY(!set->quantizeRow(x.data(), 64, 0, quantized.rowsOf));
+        }
+      }
+    }
+  }
+
+  // Blocks of zeros and of numbers so small that 1 / d is not finite are zero; halves round to even.
+  void quantizationFollowsItsRule() {
+    for (const KernelSet* set : availableKernels()) {
+      std::vector<float> x(96, 0.0f);
+      for (int i = 32; i < 64; ++i) x[i] = 1e-40f;
+      x[64] = 127.0f;
+      x[65] = 2.5f;
+      x[66] = 3.5f;
+      x[67] = -2.5f;
+      Quantized quantized(1, 96);
+      QVERIFY(set->quantizeRow(x.data(), 96, 0, quantized.rowsOf));
+      for (int i = 0; i < 64; ++i) QCOMPARE(int(quantized.q[i]), 0);
+      QCOMPARE(quantized.d[0], 0.0f);
+      QCOMPARE(quantized.d[1], 0.0f);
+      QCOMPARE(quantized.d[2], 1.0f);
+      QCOMPARE(int(quantized.q[65]), 2);
+      QCOMPARE(int(quantized.q[66]), 4);
+      QCOMPARE(int(quantized.q[67]), -2);
+      QCOMPARE(int(quantized.sums[4]), 127 + 2 + 4 - 2);
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(TestMatmul)
+#include "test_matmul.moc"
