@@ -79,7 +79,9 @@ const TensorInfo* File::findTensor(std::string_view name) const {
   return position ? &impl_->contents.tensors[*position] : nullptr;
 }
 
-std::span<const std::byte> File::bytes() const { return impl_->mapping.bytes(); }
+std::span<const std::byte> File::bytes() const {
+  return impl_->mapping.bytes();
+}
 
 std::span<const std::byte> File::data(const TensorInfo& tensor) const {
   return impl_->mapping.bytes().subspan(tensor.offset, tensor.bytes);
