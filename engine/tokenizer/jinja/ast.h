@@ -1,8 +1,10 @@
-// The tree of a parsed template. Nodes belong to a Program and are never changed once the template is compiled.
+// The tree of a parsed template. Nodes belong to a Program and are never changed once the template is
+// compiled.
 //
-// Variables are resolved when the template is compiled (scope.h): every name is a slot of an activation. A function
-// (the template itself, a macro, the body of a call block or of a loop's filter) has one activation per call; the
-// frames inside it (loops, with, captured blocks) own some of its slots and say how those start out.
+// Variables are resolved when the template is compiled (scope.h): every name is a slot of an activation. A
+// function (the template itself, a macro, the body of a call block or of a loop's filter) has one activation
+// per call; the frames inside it (loops, with, captured blocks) own some of its slots and say how those start
+// out.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +50,23 @@ struct Node {
 // --- Expressions ---
 
 enum class ExprKind : std::uint8_t {
-  kConst, kName, kCaptured, kSequence, kDict, kCondition, kLogic, kCompare, kArithmetic, kConcat, kUnary,
-  kAttribute, kItem, kSlice, kCall, kFilter, kTest,
+  kConst,
+  kName,
+  kCaptured,
+  kSequence,
+  kDict,
+  kCondition,
+  kLogic,
+  kCompare,
+  kArithmetic,
+  kConcat,
+  kUnary,
+  kAttribute,
+  kItem,
+  kSlice,
+  kCall,
+  kFilter,
+  kTest,
 };
 
 struct Expr : Node {
@@ -155,7 +172,19 @@ struct NativeExpr : Expr {
 // --- Statements ---
 
 enum class StmtKind : std::uint8_t {
-  kText, kPrint, kIf, kFor, kMacro, kCallBlock, kGeneration, kFilterBlock, kSet, kSetBlock, kWith, kBreak, kContinue,
+  kText,
+  kPrint,
+  kIf,
+  kFor,
+  kMacro,
+  kCallBlock,
+  kGeneration,
+  kFilterBlock,
+  kSet,
+  kSetBlock,
+  kWith,
+  kBreak,
+  kContinue,
 };
 
 struct Stmt : Node {

@@ -15,7 +15,8 @@ std::vector<TaggedText> cut(Runtime& runtime, const Value& text, std::string_vie
 
 }  // namespace
 
-AttributePath::AttributePath(Runtime& runtime, const Value& attribute, const Value& fallback) : fallback_(fallback) {
+AttributePath::AttributePath(Runtime& runtime, const Value& attribute, const Value& fallback)
+    : fallback_(fallback) {
   if (attribute.isMissing() || attribute.isNone()) return;
   if (!attribute.isString()) {
     parts_.push_back(attribute);
@@ -41,7 +42,8 @@ Value AttributePath::of(Runtime& runtime, const Value& item) const {
 std::vector<AttributePath> AttributePath::several(Runtime& runtime, const Value& attribute) {
   if (!attribute.isString()) return {AttributePath(runtime, attribute)};
   std::vector<AttributePath> paths;
-  for (const TaggedText& part : cut(runtime, attribute, ",")) paths.emplace_back(runtime, runtime.text(part));
+  for (const TaggedText& part : cut(runtime, attribute, ","))
+    paths.emplace_back(runtime, runtime.text(part));
   return paths;
 }
 

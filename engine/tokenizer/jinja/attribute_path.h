@@ -9,7 +9,8 @@ namespace tandem::jinja {
 
 class AttributePath {
  public:
-  // A missing or none `attribute` means the item itself. An undefined part becomes `fallback` unless that is missing.
+  // A missing or none `attribute` means the item itself. An undefined part becomes `fallback` unless that is
+  // missing.
   AttributePath(Runtime& runtime, const Value& attribute, const Value& fallback = {});
 
   Value of(Runtime& runtime, const Value& item) const;

@@ -22,7 +22,7 @@ bool isInternalName(std::string_view name) {
 
 // Methods that would change a list or dictionary.
 bool isMutator(const Value& value, std::string_view name) {
-  constexpr std::array<std::string_view, 8> kList = {"append",  "clear", "pop",    "reverse",
+  constexpr std::array<std::string_view, 8> kList = {"append", "clear", "pop",    "reverse",
                                                      "insert", "sort",  "extend", "remove"};
   constexpr std::array<std::string_view, 5> kDict = {"clear", "pop", "popitem", "setdefault", "update"};
   return (value.is(Kind::kList) && isOneOf(name, kList)) || (value.is(Kind::kDict) && isOneOf(name, kDict));
@@ -52,11 +52,14 @@ Value cyclerAttribute(Runtime& runtime, const Value& value, std::string_view nam
 }
 
 Value numberAttribute(const Value& value, std::string_view name) {
-  if (name == "real") return value.is(Kind::kFloat) ? value : Value::integer(value.asIntegral(), value.fromTemplate());
+  if (name == "real")
+    return value.is(Kind::kFloat) ? value : Value::integer(value.asIntegral(), value.fromTemplate());
   if (name == "imag") {
-    return value.is(Kind::kFloat) ? Value::real(0.0, value.fromTemplate()) : Value::integer(0, value.fromTemplate());
+    return value.is(Kind::kFloat) ? Value::real(0.0, value.fromTemplate())
+                                  : Value::integer(0, value.fromTemplate());
   }
-  if (name == "numerator" && value.isIntegral()) return Value::integer(value.asIntegral(), value.fromTemplate());
+  if (name == "numerator" && value.isIntegral())
+    return Value::integer(value.asIntegral(), value.fromTemplate());
   if (name == "denominator" && value.isIntegral()) return Value::integer(1, value.fromTemplate());
   return {};
 }
@@ -72,15 +75,21 @@ Value sequenceAttribute(const Value& value, std::string_view name) {
 Value typeAttribute(Runtime& runtime, const Value& value, std::string_view name) {
   NativeCall method = nullptr;
   switch (value.kind()) {
-    case Kind::kString: method = stringMethod(name); break;
-    case Kind::kList: method = listMethod(name); break;
+    case Kind::kString:
+      method = stringMethod(name);
+      break;
+    case Kind::kList:
+      method = listMethod(name);
+      break;
     case Kind::kTuple: {
       const Value found = sequenceAttribute(value, name);
       if (!found.isMissing()) return found;
       if (name == "count" || name == "index") method = listMethod(name);
       break;
     }
-    case Kind::kDict: method = dictMethod(name); break;
+    case Kind::kDict:
+      method = dictMethod(name);
+      break;
     case Kind::kBool:
     case Kind::kInt:
     case Kind::kFloat: {
@@ -93,10 +102,14 @@ Value typeAttribute(Runtime& runtime, const Value& value, std::string_view name)
       const Value* found = value.as<Namespace>().attributes.find(name);
       return found ? *found : Value();
     }
-    case Kind::kLoop: return loopAttribute(runtime, value, name);
-    case Kind::kMacro: return macroAttribute(runtime, value.as<Macro>(), name);
-    case Kind::kCycler: return cyclerAttribute(runtime, value, name);
-    default: break;
+    case Kind::kLoop:
+      return loopAttribute(runtime, value, name);
+    case Kind::kMacro:
+      return macroAttribute(runtime, value.as<Macro>(), name);
+    case Kind::kCycler:
+      return cyclerAttribute(runtime, value, name);
+    default:
+      break;
   }
   return method ? runtime.function(name, method, value) : Value();
 }
@@ -104,11 +117,11 @@ Value typeAttribute(Runtime& runtime, const Value& value, std::string_view name)
 // An attribute that may be used, an unsafe one as its undefined value, or missing.
 Value findAttribute(Runtime& runtime, const Value& value, const Value& name) {
   const std::string_view text = name.asString().view();
-  if (isInternalName(text)) return runtime.undefinedMember(value, name, true);
   if (value.isUndefined()) value.as<Undefined>().raise();
+  if (isInternalName(text)) return runtime.undefinedMember(value, name, true);
   if (isMutator(value, text)) return runtime.undefinedMember(value, name, true);
   const Value found = typeAttribute(runtime, value, text);
-  if (!found.isMissing() && text.front() == '_') return runtime.undefinedMember(value, name, true);
+  if (!found.isMissing() && text.starts_with('_')) return runtime.undefinedMember(value, name, true);
   return found;
 }
 

@@ -1,8 +1,8 @@
 // Reaching into values: what `value.name` and `value[key]` give, and the methods each type has.
 //
-// There is nothing to reach but this: items of dictionaries and sequences, the attributes and methods listed in
-// attributes.cpp and *_methods.cpp. Names that Python's sandbox keeps away (with a leading underscore, or methods
-// that change a list or dictionary) give an undefined value whose use is a security failure.
+// There is nothing to reach but this: items of dictionaries and sequences, the attributes and methods listed
+// in attributes.cpp and *_methods.cpp. Names that Python's sandbox keeps away (with a leading underscore, or
+// methods that change a list or dictionary) give an undefined value whose use is a security failure.
 #pragma once
 
 #include <string_view>
@@ -21,7 +21,7 @@ Value getPlainAttribute(Runtime& runtime, const Value& value, const Value& name)
 
 // A method of each type by name, or nullptr.
 NativeCall stringMethod(std::string_view name);
-NativeCall listMethod(std::string_view name);   // of lists and tuples
+NativeCall listMethod(std::string_view name);  // of lists and tuples
 NativeCall dictMethod(std::string_view name);
 NativeCall numberMethod(std::string_view name);
 

@@ -1,8 +1,8 @@
 // What one parse or render may cost. The figures and their reasons are in docs/chat-templates.md.
 //
-// Work is counted in units: one for each node evaluated or item produced, and one for every 16 bytes allocated, so
-// that a bound on work is a bound on memory too. Everything allocated lives until the render ends (arena.h), so
-// `units * 16` bytes is also the most a render can hold.
+// Work is counted in units: one for each node evaluated or item produced, and one for every 16 bytes
+// allocated, so that a bound on work is a bound on memory too. Everything allocated lives until the render
+// ends (arena.h), so `units * 16` bytes is also the most a render can hold.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 namespace tandem::jinja {
 
 inline constexpr std::size_t kMaxSourceBytes = std::size_t{256} << 10;
-inline constexpr int kMaxNesting = 100;          // of expressions and blocks in a template's source
-inline constexpr int kMaxDepth = 220;            // of evaluation: nested nodes, macro calls, iterators, values
+inline constexpr int kMaxNesting = 100;  // of expressions and blocks in a template's source
+inline constexpr int kMaxDepth = 220;    // of evaluation: nested nodes, macro calls, iterators, values
 inline constexpr std::int64_t kMaxRange = 100000;  // items of one range(), as the Python sandbox has it
 inline constexpr std::uint64_t kBaseUnits = 2'000'000;
 inline constexpr std::uint64_t kBaseOutputBytes = std::uint64_t{8} << 20;

@@ -10,7 +10,8 @@ namespace tandem::jinja {
 // nullptr when there is no such filter or test. Tests give a bool.
 NativeCall findFilter(std::string_view name);
 NativeCall findTest(std::string_view name);
-// range, namespace, dict, cycler, joiner, raise_exception, strftime_now; missing when there is no such function.
+// range, namespace, dict, cycler, joiner, raise_exception, strftime_now; missing when there is no such
+// function.
 Value findGlobal(Runtime& runtime, std::string_view name);
 
 // The tables behind findFilter, by subject.

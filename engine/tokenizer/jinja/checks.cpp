@@ -17,24 +17,53 @@ Value plain(Runtime&, const Value& self, const Arguments& arguments) {
   return Value::boolean(kHolds(self));
 }
 
-bool isDefined(const Value& v) { return !v.isUndefined(); }
-bool isUndefined(const Value& v) { return v.isUndefined(); }
-bool isNone(const Value& v) { return v.isNone(); }
-bool isBoolean(const Value& v) { return v.is(Kind::kBool); }
-bool isTrue(const Value& v) { return v.is(Kind::kBool) && v.asBool(); }
-bool isFalse(const Value& v) { return v.is(Kind::kBool) && !v.asBool(); }
-bool isInteger(const Value& v) { return v.is(Kind::kInt); }
-bool isFloat(const Value& v) { return v.is(Kind::kFloat); }
-bool isNumber(const Value& v) { return v.isNumber(); }
-bool isString(const Value& v) { return v.isString(); }
-bool isMapping(const Value& v) { return v.is(Kind::kDict); }
-bool isEscaped(const Value& v) { return v.isString() && v.asString().markup; }
-// An undefined value passes for an empty one.
-bool isSequence(const Value& v) { return lengthOf(v).has_value() && !v.is(Kind::kDictView); }
-bool isCallable(const Value& v) {
-  return v.is(Kind::kFunction) || v.is(Kind::kMacro) || v.is(Kind::kJoiner) || v.is(Kind::kLoop) || v.isUndefined();
+bool isDefined(const Value& v) {
+  return !v.isUndefined();
 }
-bool canIterate(const Value& v) { return isIterable(v) || v.is(Kind::kLoop); }
+bool isUndefined(const Value& v) {
+  return v.isUndefined();
+}
+bool isNone(const Value& v) {
+  return v.isNone();
+}
+bool isBoolean(const Value& v) {
+  return v.is(Kind::kBool);
+}
+bool isTrue(const Value& v) {
+  return v.is(Kind::kBool) && v.asBool();
+}
+bool isFalse(const Value& v) {
+  return v.is(Kind::kBool) && !v.asBool();
+}
+bool isInteger(const Value& v) {
+  return v.is(Kind::kInt);
+}
+bool isFloat(const Value& v) {
+  return v.is(Kind::kFloat);
+}
+bool isNumber(const Value& v) {
+  return v.isNumber();
+}
+bool isString(const Value& v) {
+  return v.isString();
+}
+bool isMapping(const Value& v) {
+  return v.is(Kind::kDict);
+}
+bool isEscaped(const Value& v) {
+  return v.isString() && v.asString().markup;
+}
+// An undefined value passes for an empty one.
+bool isSequence(const Value& v) {
+  return lengthOf(v).has_value() && !v.is(Kind::kDictView);
+}
+bool isCallable(const Value& v) {
+  return v.is(Kind::kFunction) || v.is(Kind::kMacro) || v.is(Kind::kJoiner) || v.is(Kind::kLoop) ||
+         v.isUndefined();
+}
+bool canIterate(const Value& v) {
+  return isIterable(v) || v.is(Kind::kLoop);
+}
 
 template <bool kUpper>
 Value hasCase(Runtime& runtime, const Value& self, const Arguments& arguments) {

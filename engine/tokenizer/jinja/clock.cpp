@@ -48,7 +48,9 @@ std::string padded(int value, std::size_t width, char pad, char flag) {
   return digits;
 }
 
-std::string shortName(const char* name) { return std::string(name).substr(0, 3); }
+std::string shortName(const char* name) {
+  return std::string(name).substr(0, 3);
+}
 
 std::string upperCase(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -64,28 +66,50 @@ bool numberOf(const CivilTime& t, char directive, char flag, std::string& out) {
     return true;
   };
   switch (directive) {
-    case 'C': return put(t.year / 100, 2);
-    case 'd': return put(t.day, 2);
-    case 'e': return put(t.day, 2, ' ');
-    case 'f': return put(t.microsecond, 6);
-    case 'G': return put(isoWeek(t).year, 4);
-    case 'g': return put(isoWeek(t).year % 100, 2);
-    case 'H': return put(t.hour, 2);
-    case 'I': return put(hour12, 2);
-    case 'j': return put(dayOfYear(t) + 1, 3);
-    case 'k': return put(t.hour, 2, ' ');
-    case 'l': return put(hour12, 2, ' ');
-    case 'M': return put(t.minute, 2);
-    case 'm': return put(t.month, 2);
-    case 'S': return put(t.second, 2);
-    case 'U': return put((dayOfYear(t) + 7 - dayOfWeek(t)) / 7, 2);
-    case 'u': return put(dayOfWeek(t) == 0 ? 7 : dayOfWeek(t), 1);
-    case 'V': return put(isoWeek(t).week, 2);
-    case 'W': return put((dayOfYear(t) + 7 - (dayOfWeek(t) + 6) % 7) / 7, 2);
-    case 'w': return put(dayOfWeek(t), 1);
-    case 'Y': return put(t.year, 1);
-    case 'y': return put(t.year % 100, 2);
-    default: return false;
+    case 'C':
+      return put(t.year / 100, 2);
+    case 'd':
+      return put(t.day, 2);
+    case 'e':
+      return put(t.day, 2, ' ');
+    case 'f':
+      return put(t.microsecond, 6);
+    case 'G':
+      return put(isoWeek(t).year, 4);
+    case 'g':
+      return put(isoWeek(t).year % 100, 2);
+    case 'H':
+      return put(t.hour, 2);
+    case 'I':
+      return put(hour12, 2);
+    case 'j':
+      return put(dayOfYear(t) + 1, 3);
+    case 'k':
+      return put(t.hour, 2, ' ');
+    case 'l':
+      return put(hour12, 2, ' ');
+    case 'M':
+      return put(t.minute, 2);
+    case 'm':
+      return put(t.month, 2);
+    case 'S':
+      return put(t.second, 2);
+    case 'U':
+      return put((dayOfYear(t) + 7 - dayOfWeek(t)) / 7, 2);
+    case 'u':
+      return put(dayOfWeek(t) == 0 ? 7 : dayOfWeek(t), 1);
+    case 'V':
+      return put(isoWeek(t).week, 2);
+    case 'W':
+      return put((dayOfYear(t) + 7 - (dayOfWeek(t) + 6) % 7) / 7, 2);
+    case 'w':
+      return put(dayOfWeek(t), 1);
+    case 'Y':
+      return put(t.year, 1);
+    case 'y':
+      return put(t.year % 100, 2);
+    default:
+      return false;
   }
 }
 
@@ -96,27 +120,44 @@ bool wordOf(const CivilTime& t, char directive, char flag, std::string& out) {
     return true;
   };
   switch (directive) {
-    case 'A': return put(kDays[static_cast<std::size_t>(dayOfWeek(t))]);
-    case 'a': return put(shortName(kDays[static_cast<std::size_t>(dayOfWeek(t))]));
-    case 'B': return put(kMonths[static_cast<std::size_t>(t.month - 1)]);
+    case 'A':
+      return put(kDays[static_cast<std::size_t>(dayOfWeek(t))]);
+    case 'a':
+      return put(shortName(kDays[static_cast<std::size_t>(dayOfWeek(t))]));
+    case 'B':
+      return put(kMonths[static_cast<std::size_t>(t.month - 1)]);
     case 'b':
-    case 'h': return put(shortName(kMonths[static_cast<std::size_t>(t.month - 1)]));
-    case 'c': return put(formatTime(t, "%a %b %e %H:%M:%S %Y"));
+    case 'h':
+      return put(shortName(kMonths[static_cast<std::size_t>(t.month - 1)]));
+    case 'c':
+      return put(formatTime(t, "%a %b %e %H:%M:%S %Y"));
     case 'D':
-    case 'x': return put(formatTime(t, "%m/%d/%y"));
-    case 'F': return put(formatTime(t, "%Y-%m-%d"));
-    case 'n': return put("\n");
-    case 'P': return put(t.hour < 12 ? "am" : "pm");
-    case 'p': return put(t.hour < 12 ? "AM" : "PM");
-    case 'R': return put(formatTime(t, "%H:%M"));
-    case 'r': return put(formatTime(t, "%I:%M:%S %p"));
+    case 'x':
+      return put(formatTime(t, "%m/%d/%y"));
+    case 'F':
+      return put(formatTime(t, "%Y-%m-%d"));
+    case 'n':
+      return put("\n");
+    case 'P':
+      return put(t.hour < 12 ? "am" : "pm");
+    case 'p':
+      return put(t.hour < 12 ? "AM" : "PM");
+    case 'R':
+      return put(formatTime(t, "%H:%M"));
+    case 'r':
+      return put(formatTime(t, "%I:%M:%S %p"));
     case 'T':
-    case 'X': return put(formatTime(t, "%H:%M:%S"));
-    case 't': return put("\t");
+    case 'X':
+      return put(formatTime(t, "%H:%M:%S"));
+    case 't':
+      return put("\t");
     case 'Z':
-    case 'z': return true;  // a time without a zone has neither name nor offset
-    case '%': return put("%");
-    default: return false;
+    case 'z':
+      return true;  // a time without a zone has neither name nor offset
+    case '%':
+      return put("%");
+    default:
+      return false;
   }
 }
 
@@ -126,7 +167,8 @@ CivilTime localTime() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   localtime_r(&now, &parts);
-  return {parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, 0};
+  return {
+      parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, 0};
 }
 
 std::string formatTime(const CivilTime& time, std::string_view format) {
@@ -137,7 +179,8 @@ std::string formatTime(const CivilTime& time, std::string_view format) {
       continue;
     }
     const std::size_t start = i++;
-    const bool hasFlag = std::string_view("-_0^").find(format[i]) != std::string_view::npos && i + 1 < format.size();
+    const bool hasFlag =
+        std::string_view("-_0^").find(format[i]) != std::string_view::npos && i + 1 < format.size();
     const char flag = hasFlag ? format[i++] : '\0';
     if (!numberOf(time, format[i], flag, out) && !wordOf(time, format[i], flag, out)) {
       out += format.substr(start, i - start + 1);

@@ -1,5 +1,5 @@
-// Local time for templates, and how strftime_now writes it: Python's strftime for a time without a zone, in English
-// whatever the locale of the process.
+// Local time for templates, and how strftime_now writes it: Python's strftime for a time without a zone, in
+// English whatever the locale of the process.
 #pragma once
 
 #include <functional>

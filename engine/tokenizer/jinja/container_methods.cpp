@@ -81,7 +81,8 @@ Value bitLength(Runtime&, const Value& self, const Arguments& arguments) {
   const std::int64_t number = self.asIntegral();
   auto magnitude = number < 0 ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
   std::int64_t bits = 0;
-  for (; magnitude > 0; magnitude >>= 1) ++bits;
+  for (; magnitude > 0; magnitude >>= 1)
+    ++bits;
   return Value::integer(bits, self.fromTemplate());
 }
 

@@ -11,23 +11,39 @@ Value Interpreter::evaluate(const Expr& expr, Activation& activation) {
   runtime_.budget.spend(1);
   const DepthGuard guard(runtime_.budget);
   switch (expr.kind) {
-    case ExprKind::kConst: return static_cast<const ConstExpr&>(expr).value;
-    case ExprKind::kName: return evaluateName(static_cast<const NameExpr&>(expr), activation);
-    case ExprKind::kCaptured: return captured_;
-    case ExprKind::kSequence: return evaluateSequence(static_cast<const SequenceExpr&>(expr), activation);
-    case ExprKind::kDict: return evaluateDict(static_cast<const DictExpr&>(expr), activation);
-    case ExprKind::kCondition: return evaluateCondition(static_cast<const ConditionExpr&>(expr), activation);
-    case ExprKind::kLogic: return evaluateLogic(static_cast<const LogicExpr&>(expr), activation);
-    case ExprKind::kCompare: return evaluateCompare(static_cast<const CompareExpr&>(expr), activation);
-    case ExprKind::kArithmetic: return evaluateArithmetic(static_cast<const ArithmeticExpr&>(expr), activation);
-    case ExprKind::kConcat: return evaluateConcat(static_cast<const ConcatExpr&>(expr), activation);
-    case ExprKind::kUnary: return evaluateUnary(static_cast<const UnaryExpr&>(expr), activation);
-    case ExprKind::kAttribute: return evaluateAttribute(static_cast<const AttributeExpr&>(expr), activation);
-    case ExprKind::kItem: return evaluateItem(static_cast<const ItemExpr&>(expr), activation);
-    case ExprKind::kSlice: return evaluateSlice(static_cast<const SliceExpr&>(expr), activation);
-    case ExprKind::kCall: return evaluateCall(static_cast<const CallExpr&>(expr), {}, activation);
+    case ExprKind::kConst:
+      return static_cast<const ConstExpr&>(expr).value;
+    case ExprKind::kName:
+      return evaluateName(static_cast<const NameExpr&>(expr), activation);
+    case ExprKind::kCaptured:
+      return captured_;
+    case ExprKind::kSequence:
+      return evaluateSequence(static_cast<const SequenceExpr&>(expr), activation);
+    case ExprKind::kDict:
+      return evaluateDict(static_cast<const DictExpr&>(expr), activation);
+    case ExprKind::kCondition:
+      return evaluateCondition(static_cast<const ConditionExpr&>(expr), activation);
+    case ExprKind::kLogic:
+      return evaluateLogic(static_cast<const LogicExpr&>(expr), activation);
+    case ExprKind::kCompare:
+      return evaluateCompare(static_cast<const CompareExpr&>(expr), activation);
+    case ExprKind::kArithmetic:
+      return evaluateArithmetic(static_cast<const ArithmeticExpr&>(expr), activation);
+    case ExprKind::kConcat:
+      return evaluateConcat(static_cast<const ConcatExpr&>(expr), activation);
+    case ExprKind::kUnary:
+      return evaluateUnary(static_cast<const UnaryExpr&>(expr), activation);
+    case ExprKind::kAttribute:
+      return evaluateAttribute(static_cast<const AttributeExpr&>(expr), activation);
+    case ExprKind::kItem:
+      return evaluateItem(static_cast<const ItemExpr&>(expr), activation);
+    case ExprKind::kSlice:
+      return evaluateSlice(static_cast<const SliceExpr&>(expr), activation);
+    case ExprKind::kCall:
+      return evaluateCall(static_cast<const CallExpr&>(expr), {}, activation);
     case ExprKind::kFilter:
-    case ExprKind::kTest: return evaluateNative(static_cast<const NativeExpr&>(expr), activation);
+    case ExprKind::kTest:
+      return evaluateNative(static_cast<const NativeExpr&>(expr), activation);
   }
   return {};
 }
@@ -40,8 +56,10 @@ Value Interpreter::evaluateName(const NameExpr& expr, Activation& activation) {
 Value Interpreter::evaluateSequence(const SequenceExpr& expr, Activation& activation) {
   std::vector<Value> items;
   items.reserve(expr.items.size());
-  for (const Expr* item : expr.items) items.push_back(evaluate(*item, activation));
-  return expr.sequence == Kind::kList ? runtime_.arena.list(std::move(items)) : runtime_.arena.tuple(std::move(items));
+  for (const Expr* item : expr.items)
+    items.push_back(evaluate(*item, activation));
+  return expr.sequence == Kind::kList ? runtime_.arena.list(std::move(items))
+                                      : runtime_.arena.tuple(std::move(items));
 }
 
 Value Interpreter::evaluateDict(const DictExpr& expr, Activation& activation) {
@@ -57,7 +75,8 @@ Value Interpreter::evaluateDict(const DictExpr& expr, Activation& activation) {
 Value Interpreter::evaluateCondition(const ConditionExpr& expr, Activation& activation) {
   if (truthy(evaluate(*expr.test, activation))) return evaluate(*expr.then, activation);
   if (expr.otherwise) return evaluate(*expr.otherwise, activation);
-  return runtime_.undefinedHint("the inline if-expression evaluated to false and no else section was defined.");
+  return runtime_.undefinedHint(
+      "the inline if-expression evaluated to false and no else section was defined.");
 }
 
 Value Interpreter::evaluateLogic(const LogicExpr& expr, Activation& activation) {
@@ -81,22 +100,27 @@ Value Interpreter::evaluateCompare(const CompareExpr& expr, Activation& activati
 
 Value Interpreter::evaluateArithmetic(const ArithmeticExpr& expr, Activation& activation) {
   Value left = evaluate(*expr.first, activation);
-  for (const auto& [op, operand] : expr.rest) left = arithmetic(runtime_, op, left, evaluate(*operand, activation));
+  for (const auto& [op, operand] : expr.rest)
+    left = arithmetic(runtime_, op, left, evaluate(*operand, activation));
   return left;
 }
 
 Value Interpreter::evaluateConcat(const ConcatExpr& expr, Activation& activation) {
   TaggedText joined;
-  for (const Expr* part : expr.parts) joined.append(toText(runtime_, evaluate(*part, activation)));
+  for (const Expr* part : expr.parts)
+    joined.append(toText(runtime_, evaluate(*part, activation)));
   return runtime_.text(std::move(joined));
 }
 
 Value Interpreter::evaluateUnary(const UnaryExpr& expr, Activation& activation) {
   const Value operand = evaluate(*expr.operand, activation);
   switch (expr.op) {
-    case UnaryExpr::Op::kNot: return Value::boolean(!truthy(operand));
-    case UnaryExpr::Op::kNegate: return negate(operand);
-    case UnaryExpr::Op::kPositive: return positive(operand);
+    case UnaryExpr::Op::kNot:
+      return Value::boolean(!truthy(operand));
+    case UnaryExpr::Op::kNegate:
+      return negate(operand);
+    case UnaryExpr::Op::kPositive:
+      return positive(operand);
   }
   return {};
 }
@@ -121,12 +145,14 @@ Value Interpreter::evaluateSlice(const SliceExpr& expr, Activation& activation) 
 Arguments Interpreter::evaluateArguments(const CallArguments& given, Activation& activation) {
   Arguments arguments;
   arguments.positional.reserve(given.positional.size());
-  for (const Expr* argument : given.positional) arguments.positional.push_back(evaluate(*argument, activation));
+  for (const Expr* argument : given.positional)
+    arguments.positional.push_back(evaluate(*argument, activation));
   if (given.star) {
     const std::vector<Value> more = collect(runtime_, evaluate(*given.star, activation));
     arguments.positional.insert(arguments.positional.end(), more.begin(), more.end());
   }
-  for (const auto& [name, value] : given.keywords) arguments.keywords.emplace_back(name, evaluate(*value, activation));
+  for (const auto& [name, value] : given.keywords)
+    arguments.keywords.emplace_back(name, evaluate(*value, activation));
   if (given.doubleStar) {
     const Value more = evaluate(*given.doubleStar, activation);
     if (!more.is(Kind::kDict)) failType("argument after ** must be a mapping");
@@ -135,7 +161,8 @@ Arguments Interpreter::evaluateArguments(const CallArguments& given, Activation&
     for (const auto& [name, value] : more.asDict().entries()) {
       if (!name.isString()) failType("keywords must be strings");
       for (std::size_t i = 0; i < named; ++i) {
-        if (equal(runtime_.budget, arguments.keywords[i].first, name)) failType("got multiple values for an argument");
+        if (equal(runtime_.budget, arguments.keywords[i].first, name))
+          failType("got multiple values for an argument");
       }
       runtime_.budget.spendBytes(2 * sizeof(Value));
       arguments.keywords.emplace_back(name, value);
@@ -159,7 +186,8 @@ Value Interpreter::evaluateCall(const CallExpr& expr, const Value& caller, Activ
   const Value callee = evaluate(*expr.callee, activation);
   Arguments arguments = evaluateArguments(expr.arguments, activation);
   if (!caller.isMissing()) {
-    if (!arguments.takeKeyword("caller").isMissing()) failType("got multiple values for the argument 'caller'");
+    if (!arguments.takeKeyword("caller").isMissing())
+      failType("got multiple values for the argument 'caller'");
     static const String kCaller(TaggedText("caller", true), false);
     arguments.keywords.emplace_back(Value(&kCaller), caller);
   }
@@ -168,9 +196,12 @@ Value Interpreter::evaluateCall(const CallExpr& expr, const Value& caller, Activ
 
 Value Interpreter::call(const Value& callee, Arguments arguments) {
   switch (callee.kind()) {
-    case Kind::kFunction: return callee.as<Function>().call(runtime_, callee.as<Function>().self, arguments);
-    case Kind::kMacro: return callMacro(callee.as<Macro>(), std::move(arguments));
-    case Kind::kUndefined: callee.as<Undefined>().raise();
+    case Kind::kFunction:
+      return callee.as<Function>().call(runtime_, callee.as<Function>().self, arguments);
+    case Kind::kMacro:
+      return callMacro(callee.as<Macro>(), std::move(arguments));
+    case Kind::kUndefined:
+      callee.as<Undefined>().raise();
     case Kind::kJoiner: {
       positionalOnly("joiner", arguments, 0, 0);
       Joiner& joiner = callee.asMutable<Joiner>();
@@ -178,8 +209,10 @@ Value Interpreter::call(const Value& callee, Arguments arguments) {
       joiner.used = true;
       return first ? runtime_.data("") : joiner.separator;
     }
-    case Kind::kLoop: failType("The loop must have the 'recursive' marker to be called recursively.");
-    default: failType(std::string("'") + typeName(callee) + "' object is not callable");
+    case Kind::kLoop:
+      failType("The loop must have the 'recursive' marker to be called recursively.");
+    default:
+      failType(std::string("'") + typeName(callee) + "' object is not callable");
   }
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "engine/tokenizer/jinja/builtins.h"
 #include "engine/tokenizer/jinja/numbers.h"
 
 namespace tandem::jinja {
@@ -13,7 +12,8 @@ namespace {
 constexpr int kOr = 1, kAnd = 2, kNot = 3, kCompare = 4, kAdd = 5, kConcat = 6, kMultiply = 7, kPower = 8;
 
 bool isConstantName(std::string_view name) {
-  return name == "true" || name == "false" || name == "True" || name == "False" || name == "none" || name == "None";
+  return name == "true" || name == "false" || name == "True" || name == "False" || name == "none" ||
+         name == "None";
 }
 
 Arithmetic arithmeticOf(std::string_view op) {
@@ -69,14 +69,19 @@ void ExpressionParser::failHere(std::string message) const {
 
 void ExpressionParser::failUnexpected() const {
   switch (current().type) {
-    case TokenType::kEnd: failHere("unexpected end of template");
+    case TokenType::kEnd:
+      failHere("unexpected end of template");
     case TokenType::kPrintEnd:
-    case TokenType::kBlockEnd: failHere("unexpected end of tag");
-    default: failHere("unexpected '" + current().text + "'");
+    case TokenType::kBlockEnd:
+      failHere("unexpected end of tag");
+    default:
+      failHere("unexpected '" + current().text + "'");
   }
 }
 
-Value ExpressionParser::constantText(std::string_view text) { return program_.constants.string(text, true); }
+Value ExpressionParser::constantText(std::string_view text) {
+  return program_.constants.string(text, true);
+}
 
 void ExpressionParser::hang(Expr* parent, const Expr* child) const {
   parent->depth = std::max(parent->depth, child->depth + 1);
@@ -216,18 +221,23 @@ Expr* ExpressionParser::parsePrimary() {
       if (isConstantName(token.text)) {
         auto* constant = make<ConstExpr>();
         const char first = take().text[0];
-        if (first == 't' || first == 'T') constant->value = Value::boolean(true, true);
-        else if (first == 'f' || first == 'F') constant->value = Value::boolean(false, true);
-        else constant->value = Value::none();
+        if (first == 't' || first == 'T')
+          constant->value = Value::boolean(true, true);
+        else if (first == 'f' || first == 'F')
+          constant->value = Value::boolean(false, true);
+        else
+          constant->value = Value::none();
         return constant;
       }
       auto* name = make<NameExpr>();
       name->name = constantText(take().text);
       return name;
     }
-    case TokenType::kString: return parseStrings();
+    case TokenType::kString:
+      return parseStrings();
     case TokenType::kInteger:
-    case TokenType::kFloat: return parseNumber();
+    case TokenType::kFloat:
+      return parseNumber();
     case TokenType::kOperator:
       if (token.text == "(") {
         take();
@@ -238,7 +248,8 @@ Expr* ExpressionParser::parsePrimary() {
       if (token.text == "[") return parseList();
       if (token.text == "{") return parseDict();
       [[fallthrough]];
-    default: failUnexpected();
+    default:
+      failUnexpected();
   }
 }
 
@@ -256,7 +267,8 @@ Expr* ExpressionParser::parseNumber() {
 Expr* ExpressionParser::parseStrings() {
   auto* constant = make<ConstExpr>();
   std::string text;
-  while (current().type == TokenType::kString) text += take().text;
+  while (current().type == TokenType::kString)
+    text += take().text;
   constant->value = constantText(text);
   return constant;
 }
@@ -310,160 +322,9 @@ Expr* ExpressionParser::parseTuple(bool conditional, std::string_view endName, b
   }
   if (!isTuple && !tuple->items.empty()) return tuple->items.front();
   if (!isTuple && !parenthesized) failHere("expected an expression");
-  for (const Expr* item : tuple->items) hang(tuple, item);
+  for (const Expr* item : tuple->items)
+    hang(tuple, item);
   return tuple;
-}
-
-Expr* ExpressionParser::parsePostfix(Expr* base) {
-  while (true) {
-    if (atOperator(".") || atOperator("[")) base = parseSubscript(base);
-    else if (atOperator("(")) base = parseCall(base);
-    else return base;
-  }
-}
-
-Expr* ExpressionParser::parseFilterOrTest(Expr* base) {
-  while (true) {
-    if (atOperator("|")) base = parseFilters(base, false);
-    else if (atName("is")) base = parseTest(base);
-    else if (atOperator("(")) base = parseCall(base);
-    else return base;
-  }
-}
-
-Expr* ExpressionParser::parseSubscript(Expr* base) {
-  if (!skipOperator(".")) return parseSliceOrItem(base);
-  if (current().type == TokenType::kName) {
-    auto* attribute = make<AttributeExpr>();
-    attribute->target = base;
-    attribute->name = constantText(take().text);
-    hang(attribute, base);
-    return attribute;
-  }
-  if (current().type != TokenType::kInteger) failHere("expected a name or number");
-  auto* item = make<ItemExpr>();
-  item->target = base;
-  item->key = parseNumber();
-  hang(item, base);
-  return item;
-}
-
-Expr* ExpressionParser::parseSliceOrItem(Expr* base) {
-  expectOperator("[");
-  const auto atEnd = [&] { return atOperator("]") || atOperator(":"); };
-  Expr* first = atEnd() ? nullptr : parseTuple(true, "", false);
-  if (first && !atOperator(":")) {
-    auto* item = make<ItemExpr>();
-    item->target = base;
-    item->key = first;
-    hang(item, base);
-    hang(item, first);
-    expectOperator("]");
-    return item;
-  }
-  auto* slice = make<SliceExpr>();
-  slice->target = base;
-  slice->start = first;
-  expectOperator(":");
-  if (!atEnd()) slice->stop = parseExpression();
-  if (skipOperator(":") && !atEnd()) slice->step = parseExpression();
-  expectOperator("]");
-  hang(slice, base);
-  for (const Expr* bound : {slice->start, slice->stop, slice->step}) {
-    if (bound) hang(slice, bound);
-  }
-  return slice;
-}
-
-Expr* ExpressionParser::parseCall(Expr* callee) {
-  auto* call = make<CallExpr>();
-  call->callee = callee;
-  hang(call, callee);
-  call->arguments = parseArguments(call);
-  return call;
-}
-
-CallArguments ExpressionParser::parseArguments(Expr* owner) {
-  CallArguments arguments;
-  const auto ensure = [&](bool valid) {
-    if (!valid) failHere("invalid syntax for function call expression");
-  };
-  expectOperator("(");
-  for (bool first = true; !atOperator(")"); first = false) {
-    if (!first) {
-      expectOperator(",");
-      if (atOperator(")")) break;
-    }
-    Expr* value = nullptr;
-    if (skipOperator("*")) {
-      ensure(!arguments.star && !arguments.doubleStar);
-      value = arguments.star = parseExpression();
-    } else if (skipOperator("**")) {
-      ensure(!arguments.doubleStar);
-      value = arguments.doubleStar = parseExpression();
-    } else if (current().type == TokenType::kName && isOperator(look(), "=")) {
-      ensure(!arguments.doubleStar);
-      const std::string name = take().text;
-      take();
-      for (const auto& keyword : arguments.keywords) ensure(keyword.first.asString().view() != name);
-      value = parseExpression();
-      arguments.keywords.emplace_back(constantText(name), value);
-    } else {
-      ensure(!arguments.star && !arguments.doubleStar && arguments.keywords.empty());
-      value = parseExpression();
-      arguments.positional.push_back(value);
-    }
-    hang(owner, value);
-  }
-  expectOperator(")");
-  return arguments;
-}
-
-std::string ExpressionParser::parseDottedName() {
-  std::string name = expectAnyName();
-  while (skipOperator(".")) name += "." + expectAnyName();
-  return name;
-}
-
-Expr* ExpressionParser::parseFilters(Expr* base, bool inlineStart) {
-  while (inlineStart || skipOperator("|")) {
-    inlineStart = false;
-    auto* filter = program_.make<NativeExpr>(current().line, ExprKind::kFilter);
-    filter->target = base;
-    hang(filter, base);
-    filter->name = parseDottedName();
-    filter->call = findFilter(filter->name);
-    if (atOperator("(")) filter->arguments = parseArguments(filter);
-    base = filter;
-  }
-  return base;
-}
-
-Expr* ExpressionParser::parseCapturedFilters(bool inlineStart) { return parseFilters(make<CapturedExpr>(), inlineStart); }
-
-Expr* ExpressionParser::parseTest(Expr* base) {
-  auto* test = program_.make<NativeExpr>(take().line, ExprKind::kTest);
-  const bool negated = skipName("not");
-  test->target = base;
-  hang(test, base);
-  test->name = parseDottedName();
-  test->call = findTest(test->name);
-  const TokenType type = current().type;
-  const bool startsArgument = type == TokenType::kName || type == TokenType::kString || type == TokenType::kInteger ||
-                              type == TokenType::kFloat || atOperator("[") || atOperator("{");
-  if (atOperator("(")) {
-    test->arguments = parseArguments(test);
-  } else if (startsArgument && !atName("else") && !atName("or") && !atName("and")) {
-    if (atName("is")) failHere("You cannot chain multiple tests with is");
-    Expr* argument = parsePostfix(parsePrimary());
-    hang(test, argument);
-    test->arguments.positional.push_back(argument);
-  }
-  if (!negated) return test;
-  auto* unary = make<UnaryExpr>();
-  unary->operand = test;
-  hang(unary, test);
-  return unary;
 }
 
 Value ExpressionParser::parseTargetName() {

@@ -12,7 +12,8 @@ namespace tandem::jinja {
 
 class ExpressionParser {
  public:
-  ExpressionParser(Program& program, std::vector<Token> tokens) : program_(program), tokens_(std::move(tokens)) {}
+  ExpressionParser(Program& program, std::vector<Token> tokens)
+      : program_(program), tokens_(std::move(tokens)) {}
 
   // --- The token stream ---
   const Token& current() const { return tokens_[position_]; }

@@ -1,8 +1,8 @@
 // How a template fails: the kinds of failure, and the exception that carries one inside this folder.
 //
-// The interpreter recurses through parsing, evaluation, filters and iterators; a failure anywhere ends the whole
-// render. FailureException is thrown for that inside this folder only, and caught in template.cpp, so no caller
-// outside ever sees it. std::bad_alloc is turned into a budget failure in the same place.
+// The interpreter recurses through parsing, evaluation, filters and iterators; a failure anywhere ends the
+// whole render. FailureException is thrown for that inside this folder only, and caught in template.cpp, so
+// no caller outside ever sees it. std::bad_alloc is turned into a budget failure in the same place.
 #pragma once
 
 #include <string>

@@ -27,12 +27,14 @@ Value intFilter(Runtime& runtime, const Value& self, const Arguments& arguments)
     const std::int64_t base = integerOr(given[1], 10, "base");
     if (base != 0 && (base < 2 || base > 36)) return fallback;
     const bool origin = isAllTemplate(self);
-    if (const auto number = parseInteger(text, static_cast<int>(base))) return Value::integer(*number, origin);
+    if (const auto number = parseInteger(text, static_cast<int>(base)))
+      return Value::integer(*number, origin);
     const auto real = parseFloat(text);
     return real && std::isfinite(*real) ? Value::integer(truncate(Value::real(*real)), origin) : fallback;
   }
   if (!self.isNumber() || (self.is(Kind::kFloat) && std::isnan(self.asFloat()))) return fallback;
-  if (self.is(Kind::kFloat) && std::isinf(self.asFloat())) failType("cannot convert float infinity to integer");
+  if (self.is(Kind::kFloat) && std::isinf(self.asFloat()))
+    failType("cannot convert float infinity to integer");
   return Value::integer(truncate(self), self.fromTemplate());
 }
 
@@ -51,7 +53,6 @@ Value floatFilter(Runtime& runtime, const Value& self, const Arguments& argument
 
 Value absFilter(Runtime&, const Value& self, const Arguments& arguments) {
   bind("abs", arguments, {});
-  refuseUndefined(self);
   if (!self.isNumber()) failType(std::string("bad operand type for abs(): '") + typeName(self) + "'");
   if (self.is(Kind::kFloat)) return Value::real(std::fabs(self.asFloat()), self.fromTemplate());
   return self.asIntegral() < 0 ? negate(self) : positive(self);
@@ -59,13 +60,16 @@ Value absFilter(Runtime&, const Value& self, const Arguments& arguments) {
 
 Value roundFilter(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const std::vector<Value> given = bind("round", arguments, {"precision", "method"});
-  const std::string_view method = given[1].isString() ? given[1].asString().view() : given[1].isMissing() ? "common" : "";
-  if (method != "common" && method != "ceil" && method != "floor") failType("method must be common, ceil or floor");
-  refuseUndefined(self);
+  const std::string_view method = given[1].isString()    ? given[1].asString().view()
+                                  : given[1].isMissing() ? "common"
+                                                         : "";
+  if (method != "common" && method != "ceil" && method != "floor")
+    failType("method must be common, ceil or floor");
   if (!self.isNumber()) failType(std::string("round needs a number, not '") + typeName(self) + "'");
   const std::int64_t precision = integerOr(given[0], 0, "precision");
   if (method == "common") return roundNumber(self, precision);
-  const Value unit = arithmetic(runtime, Arithmetic::kPower, Value::integer(10, true), Value::integer(precision, true));
+  const Value unit =
+      arithmetic(runtime, Arithmetic::kPower, Value::integer(10, true), Value::integer(precision, true));
   const Value scaled = arithmetic(runtime, Arithmetic::kMultiply, self, unit);
   Value whole = scaled;
   if (scaled.is(Kind::kFloat)) {

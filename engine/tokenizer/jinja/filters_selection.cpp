@@ -14,7 +14,8 @@ using Mapping = std::function<Value(Runtime&, const Value&)>;
 // The first positional argument at `index` as a name, and the arguments behind it.
 Arguments argumentsAfter(const Arguments& arguments, std::size_t index) {
   Arguments rest;
-  rest.positional.assign(arguments.positional.begin() + static_cast<std::ptrdiff_t>(index), arguments.positional.end());
+  rest.positional.assign(arguments.positional.begin() + static_cast<std::ptrdiff_t>(index),
+                         arguments.positional.end());
   rest.keywords = arguments.keywords;
   return rest;
 }
@@ -47,7 +48,8 @@ Mapping conditionOf(Runtime& runtime, const Arguments& arguments, bool byAttribu
   if (byAttribute && arguments.positional.empty()) failType("Missing parameter for attribute name");
   const std::size_t offset = byAttribute ? 1 : 0;
   const AttributePath path(runtime, byAttribute ? arguments.positional[0] : Value());
-  if (arguments.positional.size() <= offset) return [path](Runtime& rt, const Value& item) { return path.of(rt, item); };
+  if (arguments.positional.size() <= offset)
+    return [path](Runtime& rt, const Value& item) { return path.of(rt, item); };
   const std::string_view name = nameOf(arguments.positional[offset]);
   const NativeCall test = findTest(name);
   if (!test) failType("No test named '" + std::string(name) + "'.");

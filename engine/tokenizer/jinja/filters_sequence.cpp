@@ -107,7 +107,8 @@ void sortKeyed(Runtime& runtime, std::vector<Keyed>& items, bool descending) {
 Value unkeyed(Runtime& runtime, const std::vector<Keyed>& items) {
   std::vector<Value> plain;
   plain.reserve(items.size());
-  for (const Keyed& keyed : items) plain.push_back(keyed.item);
+  for (const Keyed& keyed : items)
+    plain.push_back(keyed.item);
   return runtime.arena.list(std::move(plain));
 }
 
@@ -132,15 +133,19 @@ Value sort(Runtime& runtime, const Value& self, const Arguments& arguments) {
 Value dictSort(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const std::vector<Value> given = bind("dictsort", arguments, {"case_sensitive", "by", "reverse"});
   if (self.isUndefined()) self.as<Undefined>().raise();
-  if (!self.is(Kind::kDict)) failType(std::string("dictsort needs a dictionary, not '") + typeName(self) + "'");
+  if (!self.is(Kind::kDict))
+    failType(std::string("dictsort needs a dictionary, not '") + typeName(self) + "'");
   const bool caseSensitive = truthOr(given[0], false);
-  const std::string_view by = given[1].isString() ? given[1].asString().view() : given[1].isMissing() ? "key" : "";
+  const std::string_view by = given[1].isString()    ? given[1].asString().view()
+                              : given[1].isMissing() ? "key"
+                                                     : "";
   if (by != "key" && by != "value") failType("You can only sort by either \"key\" or \"value\"");
   std::vector<Keyed> keyed;
   for (const auto& [key, value] : self.asDict().entries()) {
     runtime.budget.spendBytes(sizeof(Keyed) + sizeof(Value));
     const Value& sortedBy = by == "key" ? key : value;
-    keyed.push_back({{caseSensitive ? sortedBy : ignoreCase(runtime, sortedBy)}, runtime.arena.tuple({key, value})});
+    keyed.push_back(
+        {{caseSensitive ? sortedBy : ignoreCase(runtime, sortedBy)}, runtime.arena.tuple({key, value})});
   }
   sortKeyed(runtime, keyed, truthOr(given[2], false));
   return unkeyed(runtime, keyed);
@@ -282,11 +287,26 @@ Value attr(Runtime& runtime, const Value& self, const Arguments& arguments) {
 
 NativeCall findSequenceFilter(std::string_view name) {
   static const std::unordered_map<std::string_view, NativeCall> kFilters = {
-      {"attr", attr},         {"batch", batch},       {"count", length},   {"d", defaultFilter},
-      {"default", defaultFilter}, {"dictsort", dictSort}, {"first", first}, {"groupby", groupBy},
-      {"items", items},       {"join", join},         {"last", last},      {"length", length},
-      {"list", list},         {"max", extreme<true>}, {"min", extreme<false>}, {"reverse", reverse},
-      {"slice", sliceFilter}, {"sort", sort},         {"sum", sum},        {"unique", unique},
+      {"attr", attr},
+      {"batch", batch},
+      {"count", length},
+      {"d", defaultFilter},
+      {"default", defaultFilter},
+      {"dictsort", dictSort},
+      {"first", first},
+      {"groupby", groupBy},
+      {"items", items},
+      {"join", join},
+      {"last", last},
+      {"length", length},
+      {"list", list},
+      {"max", extreme<true>},
+      {"min", extreme<false>},
+      {"reverse", reverse},
+      {"slice", sliceFilter},
+      {"sort", sort},
+      {"sum", sum},
+      {"unique", unique},
   };
   const auto found = kFilters.find(name);
   return found == kFilters.end() ? nullptr : found->second;

@@ -42,7 +42,9 @@ Value title(Runtime& runtime, const Value& self, const Arguments& arguments) {
     std::string changed;
     for (const std::size_t end = position + run.length; position < end;) {
       const utf8::Char c = utf8::decode(text.view(), position);
-      const bool separates = utf8::isSpace(c.code) || (c.code < 0x80 && std::string_view("-({[<").find(static_cast<char>(c.code)) != std::string_view::npos);
+      const bool separates = utf8::isSpace(c.code) ||
+                             (c.code < 0x80 && std::string_view("-({[<").find(static_cast<char>(c.code)) !=
+                                                   std::string_view::npos);
       changed += atStart ? utf8::upper(c.code) : utf8::lower(c.code);
       atStart = separates;
       position += c.length;
@@ -55,7 +57,8 @@ Value title(Runtime& runtime, const Value& self, const Arguments& arguments) {
 Value trim(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const std::vector<Value> given = bind("trim", arguments, {"chars"});
   const String& text = input(runtime, self);
-  if (given[0].isMissing() || given[0].isNone()) return runtime.text(strip(text.text, nullptr, Side::kBoth), text.markup);
+  if (given[0].isMissing() || given[0].isNone())
+    return runtime.text(strip(text.text, nullptr, Side::kBoth), text.markup);
   if (!given[0].isString()) failType("trim needs a string of characters");
   const std::string_view chars = given[0].asString().view();
   runtime.budget.spendScan(text.text.size() * std::max<std::size_t>(chars.size(), 1));
@@ -66,8 +69,8 @@ Value replaceFilter(Runtime& runtime, const Value& self, const Arguments& argume
   const std::vector<Value> given = bind("replace", arguments, {"old", "new", "count"}, 2);
   const TaggedText from = toText(runtime, given[0]);
   const bool all = given[2].isMissing() || given[2].isNone();
-  return runtime.text(replace(runtime.budget, input(runtime, self).text, from.text(), toText(runtime, given[1]),
-                              all ? -1 : integerOr(given[2], -1, "count")));
+  return runtime.text(replace(runtime.budget, input(runtime, self).text, from.text(),
+                              toText(runtime, given[1]), all ? -1 : integerOr(given[2], -1, "count")));
 }
 
 Value string(Runtime& runtime, const Value& self, const Arguments& arguments) {
@@ -147,9 +150,11 @@ Value format(Runtime& runtime, const Value& self, const Arguments& arguments) {
   if (!arguments.keywords.empty() && !arguments.positional.empty()) {
     failType("format cannot take positional and named arguments at the same time");
   }
-  if (arguments.keywords.empty()) return percentFormat(runtime, text, runtime.arena.tuple(arguments.positional));
+  if (arguments.keywords.empty())
+    return percentFormat(runtime, text, runtime.arena.tuple(arguments.positional));
   auto* named = runtime.arena.make<Dict>();
-  for (const auto& [name, value] : arguments.keywords) named->set(runtime.budget, name, value);
+  for (const auto& [name, value] : arguments.keywords)
+    named->set(runtime.budget, name, value);
   return percentFormat(runtime, text, Value(named));
 }
 
@@ -184,7 +189,8 @@ Value toJsonFilter(Runtime& runtime, const Value& self, const Arguments& argumen
     const bool asText = given[1].isString();
     const std::int64_t width = asText ? 0 : std::max<std::int64_t>(integerOr(given[1], 0, "indent"), 0);
     runtime.budget.spend(static_cast<std::uint64_t>(width));
-    style.indent = asText ? std::string(given[1].asString().view()) : std::string(static_cast<std::size_t>(width), ' ');
+    style.indent =
+        asText ? std::string(given[1].asString().view()) : std::string(static_cast<std::size_t>(width), ' ');
     style.itemSeparator = ",";
   }
   if (!given[2].isMissing() && !given[2].isNone()) {

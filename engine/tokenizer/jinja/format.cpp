@@ -32,8 +32,10 @@ class PercentFormatter {
       if (i < view_.size()) i = directive(i + 1);
     }
     const bool several = right_.is(Kind::kTuple);
-    const bool left = several ? used_ < right_.asSequence().items.size() : used_ == 0 && !right_.is(Kind::kDict);
-    if (left && !(right_.is(Kind::kList) && named_)) failType("not all arguments converted during string formatting");
+    const bool left =
+        several ? used_ < right_.asSequence().items.size() : used_ == 0 && !right_.is(Kind::kDict);
+    if (left && !(right_.is(Kind::kList) && named_))
+      failType("not all arguments converted during string formatting");
     return runtime_.text(std::move(out_), format_.markup);
   }
 
@@ -72,11 +74,16 @@ class PercentFormatter {
     }
     for (; i < view_.size(); ++i) {
       const char c = view_[i];
-      if (c == '-') spec.align = '<';
-      else if (c == '+' || (c == ' ' && spec.sign != '+')) spec.sign = c;
-      else if (c == '#') spec.alternate = true;
-      else if (c == '0') spec.zero = true;
-      else if (c != ' ') break;
+      if (c == '-')
+        spec.align = '<';
+      else if (c == '+' || (c == ' ' && spec.sign != '+'))
+        spec.sign = c;
+      else if (c == '#')
+        spec.alternate = true;
+      else if (c == '0')
+        spec.zero = true;
+      else if (c != ' ')
+        break;
     }
     spec.width = starOrNumber(i);
     if (spec.width < 0) {
@@ -84,7 +91,8 @@ class PercentFormatter {
       spec.width = -spec.width;
     }
     if (i < view_.size() && view_[i] == '.') spec.precision = std::max<std::int64_t>(starOrNumber(++i), 0);
-    while (i < view_.size() && (view_[i] == 'h' || view_[i] == 'l' || view_[i] == 'L')) ++i;
+    while (i < view_.size() && (view_[i] == 'h' || view_[i] == 'l' || view_[i] == 'L'))
+      ++i;
     if (i >= view_.size()) failType("incomplete format");
     spec.type = view_[i];
     if (spec.type == '%') {
@@ -100,7 +108,8 @@ class PercentFormatter {
     switch (spec.type) {
       case 's':
       case 'r':
-      case 'a': return appendText(argument, spec);
+      case 'a':
+        return appendText(argument, spec);
       case 'c': {
         if (argument.isString() && argument.asString().length == 1) return appendText(argument, spec);
         const std::int64_t code = integerOr(argument, -1, "%c");
@@ -131,7 +140,8 @@ class PercentFormatter {
         if (!number.isNumber()) failType("a float format needs a number");
         return appendNumber(number, spec, spec.type);
       }
-      default: failType("unsupported format character");
+      default:
+        failType("unsupported format character");
     }
   }
 
@@ -148,7 +158,8 @@ class PercentFormatter {
   }
 
   void appendText(const Value& argument, FormatSpec spec) {
-    TaggedText text = spec.type == 's' ? toText(runtime_, argument) : TaggedText(repr(runtime_, argument), false);
+    TaggedText text =
+        spec.type == 's' ? toText(runtime_, argument) : TaggedText(repr(runtime_, argument), false);
     const bool isSafe = argument.isString() && argument.asString().markup && spec.type == 's';
     if (format_.markup && !isSafe) text = escapeHtml(text);
     spec.zero = false;
@@ -218,9 +229,12 @@ class BraceFormatter {
     Value value = lookUp(view.substr(0, end));
     if (end < view.size() && view[end] == '!') {
       const char conversion = end + 1 < view.size() ? view[end + 1] : '\0';
-      if (conversion == 's') value = toString(runtime_, value);
-      else if (conversion == 'r') value = runtime_.data(repr(runtime_, value));
-      else failType("unknown conversion in format string");
+      if (conversion == 's')
+        value = toString(runtime_, value);
+      else if (conversion == 'r')
+        value = runtime_.data(repr(runtime_, value));
+      else
+        failType("unknown conversion in format string");
       end += 2;
       if (end < view.size() && view[end] != ':') failType("expected ':' after conversion specifier");
     }
@@ -241,7 +255,8 @@ class BraceFormatter {
         i = end;
       } else {
         const std::size_t close = path.find(']', i);
-        if (path[i] != '[' || close == std::string_view::npos) failType("malformed field name in format string");
+        if (path[i] != '[' || close == std::string_view::npos)
+          failType("malformed field name in format string");
         value = getItem(runtime_, value, keyOf(path.substr(i + 1, close - i - 1)));
         i = close + 1;
       }
@@ -261,7 +276,8 @@ class BraceFormatter {
     if (end == name.size()) {
       const std::size_t index = name.empty() ? automatic_++ : static_cast<std::size_t>(number);
       (name.empty() ? usedAutomatic_ : usedManual_) = true;
-      if (usedAutomatic_ && usedManual_) failType("cannot switch between manual and automatic field numbering");
+      if (usedAutomatic_ && usedManual_)
+        failType("cannot switch between manual and automatic field numbering");
       if (index >= arguments_.positional.size()) failType("the format has more fields than arguments");
       return arguments_.positional[index];
     }

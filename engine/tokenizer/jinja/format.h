@@ -7,7 +7,8 @@
 
 namespace tandem::jinja {
 
-// format % right: a tuple gives several values, a dictionary gives named ones, anything else is the one value.
+// format % right: a tuple gives several values, a dictionary gives named ones, anything else is the one
+// value.
 Value percentFormat(Runtime& runtime, const String& format, const Value& right);
 
 // format.format(...).

@@ -22,7 +22,9 @@ std::int64_t readNumber(std::string_view text, std::size_t& position) {
   return number;
 }
 
-bool isAlign(char c) { return c == '<' || c == '>' || c == '^' || c == '='; }
+bool isAlign(char c) {
+  return c == '<' || c == '>' || c == '^' || c == '=';
+}
 
 std::string upperCase(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -32,7 +34,8 @@ std::string upperCase(std::string text) {
 
 std::string fixedOrScientific(double magnitude, std::chars_format format, int precision) {
   std::string buffer(400 + static_cast<std::size_t>(precision), '\0');
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), magnitude, format, precision).ptr;
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), magnitude, format, precision).ptr;
   buffer.resize(static_cast<std::size_t>(end - buffer.data()));
   return buffer;
 }
@@ -64,21 +67,29 @@ std::string floatDigits(double magnitude, const FormatSpec& spec) {
   const auto precision = static_cast<int>(spec.precision < 0 ? 6 : spec.precision);
   switch (spec.type) {
     case 'e':
-    case 'E': return fixedOrScientific(magnitude, std::chars_format::scientific, precision);
+    case 'E':
+      return fixedOrScientific(magnitude, std::chars_format::scientific, precision);
     case 'f':
-    case 'F': return fixedOrScientific(magnitude, std::chars_format::fixed, precision);
-    case '%': return fixedOrScientific(magnitude * 100, std::chars_format::fixed, precision) + "%";
+    case 'F':
+      return fixedOrScientific(magnitude, std::chars_format::fixed, precision);
+    case '%':
+      return fixedOrScientific(magnitude * 100, std::chars_format::fixed, precision) + "%";
     case '\0':
       if (spec.precision < 0) return formatFloat(magnitude);
       [[fallthrough]];
     case 'g':
-    case 'G': return general(magnitude, precision, spec.alternate);
-    default: failType(std::string("unknown format code '") + spec.type + "' for a float");
+    case 'G':
+      return general(magnitude, precision, spec.alternate);
+    default:
+      failType(std::string("unknown format code '") + spec.type + "' for a float");
   }
 }
 
 std::string integerDigits(std::uint64_t magnitude, const FormatSpec& spec) {
-  const int base = spec.type == 'x' || spec.type == 'X' ? 16 : spec.type == 'o' ? 8 : spec.type == 'b' ? 2 : 10;
+  const int base = spec.type == 'x' || spec.type == 'X' ? 16
+                   : spec.type == 'o'                   ? 8
+                   : spec.type == 'b'                   ? 2
+                                                        : 10;
   char buffer[64];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, magnitude, base).ptr;
   std::string digits(buffer, end);
@@ -96,7 +107,9 @@ std::string grouped(const std::string& digits, char separator) {
   return out + digits.substr(whole);
 }
 
-bool isFloatType(char type) { return std::string_view("eEfFgG%").find(type) != std::string_view::npos; }
+bool isFloatType(char type) {
+  return std::string_view("eEfFgG%").find(type) != std::string_view::npos;
+}
 
 }  // namespace
 
@@ -141,10 +154,12 @@ std::string formatNumber(const Value& value, const FormatSpec& spec) {
   } else {
     const std::int64_t number = value.asIntegral();
     negative = number < 0;
-    digits = integerDigits(negative ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number), spec);
+    digits = integerDigits(
+        negative ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number), spec);
   }
   if (spec.grouping != '\0') digits = grouped(digits, spec.grouping);
-  if (spec.type == 'X' || spec.type == 'E' || spec.type == 'G' || spec.type == 'F') digits = upperCase(digits);
+  if (spec.type == 'X' || spec.type == 'E' || spec.type == 'G' || spec.type == 'F')
+    digits = upperCase(digits);
   if (negative) return "-" + digits;
   return spec.sign == '-' ? digits : spec.sign + digits;
 }
@@ -159,7 +174,8 @@ TaggedText padField(Runtime& runtime, const TaggedText& text, const FormatSpec& 
   if (align == '\0') align = numeric ? '>' : '<';
   const std::size_t length = utf8::countChars(text.text());
   if (align == '=') {
-    const bool hasSign = !text.empty() && std::string_view("+- ").find(text.text()[0]) != std::string_view::npos;
+    const bool hasSign =
+        !text.empty() && std::string_view("+- ").find(text.text()[0]) != std::string_view::npos;
     TaggedText out = text.substr(0, hasSign ? 1 : 0);
     const std::int64_t rest = spec.width - (hasSign ? 1 : 0);
     out.append(pad(runtime.budget, text.substr(out.size()), length - out.size(), rest, fill, Align::kRight));
@@ -167,7 +183,8 @@ TaggedText padField(Runtime& runtime, const TaggedText& text, const FormatSpec& 
   }
   if (align == '^' && spec.width > static_cast<std::int64_t>(length)) {
     // A format field puts the odd one to the right.
-    const auto left = static_cast<std::int64_t>(length) + (spec.width - static_cast<std::int64_t>(length)) / 2;
+    const auto left =
+        static_cast<std::int64_t>(length) + (spec.width - static_cast<std::int64_t>(length)) / 2;
     const TaggedText half = pad(runtime.budget, text, length, left, fill, Align::kRight);
     return pad(runtime.budget, half, static_cast<std::size_t>(left), spec.width, fill, Align::kLeft);
   }
@@ -175,7 +192,8 @@ TaggedText padField(Runtime& runtime, const TaggedText& text, const FormatSpec& 
 }
 
 TaggedText formatValue(Runtime& runtime, const Value& value, const FormatSpec& spec) {
-  if (value.is(Kind::kBool) && spec.type == '\0') return padField(runtime, toText(runtime, value), spec, false);
+  if (value.is(Kind::kBool) && spec.type == '\0')
+    return padField(runtime, toText(runtime, value), spec, false);
   if (value.isNumber()) {
     return padField(runtime, TaggedText(formatNumber(value, spec), value.fromTemplate()), spec, true);
   }

@@ -1,4 +1,5 @@
-// How one value is laid out: Python's format specification ("*^10", "05.1f", ",d") and its printf counterpart.
+// How one value is laid out: Python's format specification ("*^10", "05.1f", ",d") and its printf
+// counterpart.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ TaggedText formatValue(Runtime& runtime, const Value& value, const FormatSpec& s
 // Lays out a number or a text that is already written; `numeric` right-aligns by default.
 TaggedText padField(Runtime& runtime, const TaggedText& text, const FormatSpec& spec, bool numeric);
 
-// The digits of `value` for spec.type (d x X o b c e E f F g G % or none), with sign and grouping, without padding.
+// The digits of `value` for spec.type (d x X o b c e E f F g G % or none), with sign and grouping, without
+// padding.
 std::string formatNumber(const Value& value, const FormatSpec& spec);
 
 }  // namespace tandem::jinja

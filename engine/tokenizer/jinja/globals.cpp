@@ -16,7 +16,8 @@ Value range(Runtime& runtime, const Value&, const Arguments& arguments) {
   made->stop = integerOr(given.size() > 1 ? given[1] : given[0], 0, "range");
   made->step = given.size() > 2 ? integerOr(given[2], 1, "range") : 1;
   made->fromTemplate = true;
-  for (const Value& bound : given) made->fromTemplate = made->fromTemplate && bound.fromTemplate();
+  for (const Value& bound : given)
+    made->fromTemplate = made->fromTemplate && bound.fromTemplate();
   if (made->step == 0) failType("range() arg 3 must not be zero");
   // In 128 bits: the distance between two 64-bit numbers needs 65.
   const auto distance = static_cast<__int128>(made->stop) - made->start;
@@ -40,7 +41,8 @@ void fillDict(Runtime& runtime, Dict& dict, const Arguments& arguments) {
   if (!arguments.positional.empty()) {
     const Value& source = arguments.positional[0];
     if (source.is(Kind::kDict)) {
-      for (const auto& [key, value] : source.asDict().entries()) add(key, value);
+      for (const auto& [key, value] : source.asDict().entries())
+        add(key, value);
     } else {
       for (const Value& item : collect(runtime, source)) {
         const std::vector<Value> pair = collect(runtime, item);
@@ -49,7 +51,8 @@ void fillDict(Runtime& runtime, Dict& dict, const Arguments& arguments) {
       }
     }
   }
-  for (const auto& [name, value] : arguments.keywords) add(name, value);
+  for (const auto& [name, value] : arguments.keywords)
+    add(name, value);
 }
 
 Value dict(Runtime& runtime, const Value&, const Arguments& arguments) {
@@ -96,8 +99,12 @@ Value strftimeNow(Runtime& runtime, const Value&, const Arguments& arguments) {
 
 Value findGlobal(Runtime& runtime, std::string_view name) {
   constexpr std::pair<std::string_view, NativeCall> kGlobals[] = {
-      {"range", range},   {"dict", dict},     {"namespace", makeNamespace},
-      {"cycler", cycler}, {"joiner", joiner}, {"raise_exception", raiseException},
+      {"range", range},
+      {"dict", dict},
+      {"namespace", makeNamespace},
+      {"cycler", cycler},
+      {"joiner", joiner},
+      {"raise_exception", raiseException},
       {"strftime_now", strftimeNow},
   };
   for (const auto& [known, call] : kGlobals) {

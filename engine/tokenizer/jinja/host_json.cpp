@@ -13,7 +13,8 @@ Value number(const Json& json) {
   if (json.is_number_unsigned()) {
     const auto number = json.get<std::uint64_t>();
     const bool fits = number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    return fits ? Value::integer(static_cast<std::int64_t>(number)) : Value::real(static_cast<double>(number));
+    return fits ? Value::integer(static_cast<std::int64_t>(number))
+                : Value::real(static_cast<double>(number));
   }
   return Value::integer(json.get<std::int64_t>());
 }
@@ -23,15 +24,20 @@ Value number(const Json& json) {
 Value fromJson(Runtime& runtime, const Json& json) {
   const DepthGuard guard(runtime.budget);
   switch (json.type()) {
-    case Json::value_t::boolean: return Value::boolean(json.get<bool>());
+    case Json::value_t::boolean:
+      return Value::boolean(json.get<bool>());
     case Json::value_t::number_integer:
-    case Json::value_t::number_unsigned: return number(json);
-    case Json::value_t::number_float: return Value::real(json.get<double>());
-    case Json::value_t::string: return runtime.data(json.get_ref<const std::string&>());
+    case Json::value_t::number_unsigned:
+      return number(json);
+    case Json::value_t::number_float:
+      return Value::real(json.get<double>());
+    case Json::value_t::string:
+      return runtime.data(json.get_ref<const std::string&>());
     case Json::value_t::array: {
       std::vector<Value> items;
       items.reserve(json.size());
-      for (const Json& item : json) items.push_back(fromJson(runtime, item));
+      for (const Json& item : json)
+        items.push_back(fromJson(runtime, item));
       return runtime.arena.list(std::move(items));
     }
     case Json::value_t::object: {
@@ -42,7 +48,8 @@ Value fromJson(Runtime& runtime, const Json& json) {
       }
       return Value(dict);
     }
-    default: return Value::none();
+    default:
+      return Value::none();
   }
 }
 
@@ -50,10 +57,12 @@ std::uint64_t sizeOf(const Json& json) {
   std::uint64_t size = kValueBytes;
   if (json.is_string()) return size + json.get_ref<const std::string&>().size();
   if (json.is_array()) {
-    for (const Json& item : json) size += sizeOf(item);
+    for (const Json& item : json)
+      size += sizeOf(item);
   }
   if (json.is_object()) {
-    for (const auto& [key, value] : json.items()) size += kValueBytes + key.size() + sizeOf(value);
+    for (const auto& [key, value] : json.items())
+      size += kValueBytes + key.size() + sizeOf(value);
   }
   return size;
 }

@@ -8,7 +8,8 @@
 
 namespace tandem::jinja {
 
-// Objects keep the order of their keys. Integers beyond 63 bits become floats. Fails when it is nested too deeply.
+// Objects keep the order of their keys. Integers beyond 63 bits become floats. Fails when it is nested too
+// deeply.
 Value fromJson(Runtime& runtime, const nlohmann::ordered_json& json);
 
 // What a request counts for in the budget: the bytes of its texts and 64 for every value.

@@ -33,9 +33,15 @@ void Interpreter::enterFrame(const Frame& frame, Activation& activation) {
   for (const SlotStart& start : frame.starts) {
     Value& slot = activation.slots[start.slot];
     switch (start.kind) {
-      case SlotStart::Kind::kFromContext: slot = lookUp(start.name); break;
-      case SlotStart::Kind::kFromOuter: slot = activation.at(start.outer); break;
-      case SlotStart::Kind::kMissing: slot = Value(); break;
+      case SlotStart::Kind::kFromContext:
+        slot = lookUp(start.name);
+        break;
+      case SlotStart::Kind::kFromOuter:
+        slot = activation.at(start.outer);
+        break;
+      case SlotStart::Kind::kMissing:
+        slot = Value();
+        break;
     }
   }
 }
@@ -53,21 +59,38 @@ Interpreter::Flow Interpreter::runStatement(const Stmt& stmt, Activation& activa
   runtime_.budget.spend(1);
   line_ = stmt.line;
   switch (stmt.kind) {
-    case StmtKind::kText: write(static_cast<const TextStmt&>(stmt).text->text); break;
-    case StmtKind::kPrint: writeValue(evaluate(*static_cast<const PrintStmt&>(stmt).value, activation)); break;
-    case StmtKind::kIf: return runIf(static_cast<const IfStmt&>(stmt), activation);
-    case StmtKind::kFor: return runFor(static_cast<const ForStmt&>(stmt), activation);
-    case StmtKind::kMacro: runMacro(static_cast<const MacroStmt&>(stmt), activation); break;
-    case StmtKind::kCallBlock: runCallBlock(static_cast<const CallBlockStmt&>(stmt), activation); break;
+    case StmtKind::kText:
+      write(static_cast<const TextStmt&>(stmt).text->text);
+      break;
+    case StmtKind::kPrint:
+      writeValue(evaluate(*static_cast<const PrintStmt&>(stmt).value, activation));
+      break;
+    case StmtKind::kIf:
+      return runIf(static_cast<const IfStmt&>(stmt), activation);
+    case StmtKind::kFor:
+      return runFor(static_cast<const ForStmt&>(stmt), activation);
+    case StmtKind::kMacro:
+      runMacro(static_cast<const MacroStmt&>(stmt), activation);
+      break;
+    case StmtKind::kCallBlock:
+      runCallBlock(static_cast<const CallBlockStmt&>(stmt), activation);
+      break;
     case StmtKind::kGeneration:
       writeValue(call(makeMacro(runtime_, static_cast<const GenerationStmt&>(stmt).body, activation), {}));
       break;
-    case StmtKind::kFilterBlock: return runFilterBlock(static_cast<const FilterBlockStmt&>(stmt), activation);
-    case StmtKind::kSet: runSet(static_cast<const SetStmt&>(stmt), activation); break;
-    case StmtKind::kSetBlock: return runSetBlock(static_cast<const SetBlockStmt&>(stmt), activation);
-    case StmtKind::kWith: return runWith(static_cast<const WithStmt&>(stmt), activation);
-    case StmtKind::kBreak: return Flow::kBreak;
-    case StmtKind::kContinue: return Flow::kContinue;
+    case StmtKind::kFilterBlock:
+      return runFilterBlock(static_cast<const FilterBlockStmt&>(stmt), activation);
+    case StmtKind::kSet:
+      runSet(static_cast<const SetStmt&>(stmt), activation);
+      break;
+    case StmtKind::kSetBlock:
+      return runSetBlock(static_cast<const SetBlockStmt&>(stmt), activation);
+    case StmtKind::kWith:
+      return runWith(static_cast<const WithStmt&>(stmt), activation);
+    case StmtKind::kBreak:
+      return Flow::kBreak;
+    case StmtKind::kContinue:
+      return Flow::kContinue;
   }
   return Flow::kNext;
 }
@@ -161,7 +184,8 @@ Interpreter::Flow Interpreter::runWith(const WithStmt& node, Activation& activat
 }
 
 void Interpreter::checkNamespaces(const Target& target, Activation& activation) {
-  for (const Target& item : target.items) checkNamespaces(item, activation);
+  for (const Target& item : target.items)
+    checkNamespaces(item, activation);
   if (target.form == Target::Form::kAttribute && !activation.at(target.ref).is(Kind::kNamespace)) {
     failType("cannot assign attribute on non-namespace object");
   }
@@ -170,7 +194,9 @@ void Interpreter::checkNamespaces(const Target& target, Activation& activation) 
 void Interpreter::assign(const Target& target, const Value& value, Activation& activation) {
   runtime_.budget.spend(1);
   switch (target.form) {
-    case Target::Form::kName: activation.at(target.ref) = value; return;
+    case Target::Form::kName:
+      activation.at(target.ref) = value;
+      return;
     case Target::Form::kAttribute: {
       Dict& attributes = activation.at(target.ref).asMutable<Namespace>().attributes;
       runtime_.budget.spendBytes(sizeof(Dict::Entry));
@@ -183,7 +209,8 @@ void Interpreter::assign(const Target& target, const Value& value, Activation& a
         failType("expected " + std::to_string(target.items.size()) + " values to unpack, got " +
                  std::to_string(items.size()));
       }
-      for (std::size_t i = 0; i < items.size(); ++i) assign(target.items[i], items[i], activation);
+      for (std::size_t i = 0; i < items.size(); ++i)
+        assign(target.items[i], items[i], activation);
       return;
     }
   }

@@ -8,9 +8,12 @@ namespace {
 Value viewItem(Runtime& runtime, const DictView& view, std::size_t index) {
   const Dict::Entry& entry = view.dict->entries()[index];
   switch (view.part) {
-    case DictView::Part::kKeys: return entry.first;
-    case DictView::Part::kValues: return entry.second;
-    case DictView::Part::kItems: return runtime.arena.tuple({entry.first, entry.second});
+    case DictView::Part::kKeys:
+      return entry.first;
+    case DictView::Part::kValues:
+      return entry.second;
+    case DictView::Part::kItems:
+      return runtime.arena.tuple({entry.first, entry.second});
   }
   return {};
 }
@@ -42,11 +45,16 @@ bool truthy(const Value& value) {
   switch (value.kind()) {
     case Kind::kMissing:
     case Kind::kUndefined:
-    case Kind::kNone: return false;
-    case Kind::kBool: return value.asBool();
-    case Kind::kInt: return value.asIntegral() != 0;
-    case Kind::kFloat: return value.asFloat() != 0;
-    default: break;
+    case Kind::kNone:
+      return false;
+    case Kind::kBool:
+      return value.asBool();
+    case Kind::kInt:
+      return value.asIntegral() != 0;
+    case Kind::kFloat:
+      return value.asFloat() != 0;
+    default:
+      break;
   }
   const std::optional<std::int64_t> length = lengthOf(value);
   return !length || *length != 0;
@@ -54,14 +62,21 @@ bool truthy(const Value& value) {
 
 std::optional<std::int64_t> lengthOf(const Value& value) {
   switch (value.kind()) {
-    case Kind::kUndefined: return 0;
-    case Kind::kString: return static_cast<std::int64_t>(value.asString().length);
+    case Kind::kUndefined:
+      return 0;
+    case Kind::kString:
+      return static_cast<std::int64_t>(value.asString().length);
     case Kind::kList:
-    case Kind::kTuple: return static_cast<std::int64_t>(value.asSequence().items.size());
-    case Kind::kDict: return static_cast<std::int64_t>(value.asDict().entries().size());
-    case Kind::kDictView: return static_cast<std::int64_t>(value.as<DictView>().dict->entries().size());
-    case Kind::kRange: return value.as<Range>().size;
-    default: return std::nullopt;
+    case Kind::kTuple:
+      return static_cast<std::int64_t>(value.asSequence().items.size());
+    case Kind::kDict:
+      return static_cast<std::int64_t>(value.asDict().entries().size());
+    case Kind::kDictView:
+      return static_cast<std::int64_t>(value.as<DictView>().dict->entries().size());
+    case Kind::kRange:
+      return value.as<Range>().size;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -71,7 +86,9 @@ std::int64_t requireLength(const Value& value) {
   return *length;
 }
 
-bool isIterable(const Value& value) { return lengthOf(value).has_value() || value.is(Kind::kIterator); }
+bool isIterable(const Value& value) {
+  return lengthOf(value).has_value() || value.is(Kind::kIterator);
+}
 
 Iterator& iterate(Runtime& runtime, const Value& value) {
   if (value.is(Kind::kIterator)) return value.asMutable<Iterator>();
@@ -104,15 +121,20 @@ Value itemAt(Runtime& runtime, const Value& sequence, std::int64_t index) {
   const auto at = static_cast<std::size_t>(index);
   switch (sequence.kind()) {
     case Kind::kList:
-    case Kind::kTuple: return sequence.asSequence().items[at];
-    case Kind::kString: return characterAt(runtime, sequence.asString(), index);
-    case Kind::kDict: return sequence.asDict().entries()[at].first;
-    case Kind::kDictView: return viewItem(runtime, sequence.as<DictView>(), at);
+    case Kind::kTuple:
+      return sequence.asSequence().items[at];
+    case Kind::kString:
+      return characterAt(runtime, sequence.asString(), index);
+    case Kind::kDict:
+      return sequence.asDict().entries()[at].first;
+    case Kind::kDictView:
+      return viewItem(runtime, sequence.as<DictView>(), at);
     case Kind::kRange: {
       const auto& range = sequence.as<Range>();
       return Value::integer(range.at(index), range.fromTemplate);
     }
-    default: failType(std::string("'") + typeName(sequence) + "' object cannot be indexed");
+    default:
+      failType(std::string("'") + typeName(sequence) + "' object cannot be indexed");
   }
 }
 
@@ -127,7 +149,8 @@ Value characterAt(Runtime& runtime, const String& string, std::int64_t index) {
     runtime.budget.spendBytes(position);
     position = utf8::offsetOf(string.view(), position);
   }
-  return runtime.text(string.text.substr(position, utf8::decode(string.view(), position).length), string.markup);
+  return runtime.text(string.text.substr(position, utf8::decode(string.view(), position).length),
+                      string.markup);
 }
 
 }  // namespace tandem::jinja

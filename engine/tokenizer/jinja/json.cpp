@@ -13,7 +13,8 @@ namespace {
 void appendHex(std::string& out, std::uint32_t unit) {
   constexpr char kDigits[] = "0123456789abcdef";
   out += "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[unit >> shift & 0xF];
+  for (int shift = 12; shift >= 0; shift -= 4)
+    out += kDigits[unit >> shift & 0xF];
 }
 
 class JsonWriter {
@@ -25,15 +26,23 @@ class JsonWriter {
   void write(const Value& value) {
     const DepthGuard guard(runtime_.budget);
     switch (value.kind()) {
-      case Kind::kNone: return put("null");
-      case Kind::kBool: return put(value.asBool() ? "true" : "false");
-      case Kind::kInt: return put(std::to_string(value.asIntegral()));
-      case Kind::kFloat: return put(number(value.asFloat()));
-      case Kind::kString: return string(value.asString().view());
+      case Kind::kNone:
+        return put("null");
+      case Kind::kBool:
+        return put(value.asBool() ? "true" : "false");
+      case Kind::kInt:
+        return put(std::to_string(value.asIntegral()));
+      case Kind::kFloat:
+        return put(number(value.asFloat()));
+      case Kind::kString:
+        return string(value.asString().view());
       case Kind::kList:
-      case Kind::kTuple: return array(value.asSequence().items);
-      case Kind::kDict: return object(value.asDict());
-      default: failType(std::string("object of type '") + typeName(value) + "' has no JSON form");
+      case Kind::kTuple:
+        return array(value.asSequence().items);
+      case Kind::kDict:
+        return object(value.asDict());
+      default:
+        failType(std::string("object of type '") + typeName(value) + "' has no JSON form");
     }
   }
 
@@ -61,14 +70,29 @@ class JsonWriter {
 
   void appendCharacter(std::string& out, std::uint32_t code, std::string_view bytes) const {
     switch (code) {
-      case '"': out += "\\\""; return;
-      case '\\': out += "\\\\"; return;
-      case '\n': out += "\\n"; return;
-      case '\r': out += "\\r"; return;
-      case '\t': out += "\\t"; return;
-      case '\b': out += "\\b"; return;
-      case '\f': out += "\\f"; return;
-      default: break;
+      case '"':
+        out += "\\\"";
+        return;
+      case '\\':
+        out += "\\\\";
+        return;
+      case '\n':
+        out += "\\n";
+        return;
+      case '\r':
+        out += "\\r";
+        return;
+      case '\t':
+        out += "\\t";
+        return;
+      case '\b':
+        out += "\\b";
+        return;
+      case '\f':
+        out += "\\f";
+        return;
+      default:
+        break;
     }
     if (code < 0x20 || (style_.ensureAscii && code > 0x7E && code < 0x10000)) return appendHex(out, code);
     if (style_.ensureAscii && code >= 0x10000) {
@@ -81,7 +105,8 @@ class JsonWriter {
   void lineBreak(int level) {
     if (!style_.indent) return;
     put("\n");
-    for (int i = 0; i < level; ++i) put(*style_.indent);
+    for (int i = 0; i < level; ++i)
+      put(*style_.indent);
   }
 
   void array(const std::vector<Value>& items) {
@@ -101,12 +126,18 @@ class JsonWriter {
 
   std::string key(const Value& value) {
     switch (value.kind()) {
-      case Kind::kString: return std::string(value.asString().view());
-      case Kind::kNone: return "null";
-      case Kind::kBool: return value.asBool() ? "true" : "false";
-      case Kind::kInt: return std::to_string(value.asIntegral());
-      case Kind::kFloat: return number(value.asFloat());
-      default: failType(std::string("a key of type '") + typeName(value) + "' has no JSON form");
+      case Kind::kString:
+        return std::string(value.asString().view());
+      case Kind::kNone:
+        return "null";
+      case Kind::kBool:
+        return value.asBool() ? "true" : "false";
+      case Kind::kInt:
+        return std::to_string(value.asIntegral());
+      case Kind::kFloat:
+        return number(value.asFloat());
+      default:
+        failType(std::string("a key of type '") + typeName(value) + "' has no JSON form");
     }
   }
 

@@ -25,15 +25,20 @@ std::string normalizeLines(std::string_view source) {
   return out;
 }
 
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
-bool isHexDigit(char c) { return isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+bool isDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool isHexDigit(char c) {
+  return isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
 
 class Lexer {
  public:
   explicit Lexer(std::string_view source) : source_(normalizeLines(source)) {}
 
   std::vector<Token> run() {
-    while (position_ < source_.size()) root();
+    while (position_ < source_.size())
+      root();
     add(TokenType::kEnd, "");
     return std::move(tokens_);
   }
@@ -46,7 +51,8 @@ class Lexer {
 
   void moveTo(std::size_t position) {
     const auto begin = source_.begin() + static_cast<std::ptrdiff_t>(position_);
-    line_ += static_cast<int>(std::count(begin, source_.begin() + static_cast<std::ptrdiff_t>(position), '\n'));
+    line_ +=
+        static_cast<int>(std::count(begin, source_.begin() + static_cast<std::ptrdiff_t>(position), '\n'));
     position_ = position;
   }
 
@@ -59,14 +65,18 @@ class Lexer {
     return position;
   }
 
-  [[noreturn]] void failHere(std::string message) const { fail(FailureKind::kSyntax, std::move(message), line_); }
+  [[noreturn]] void failHere(std::string message) const {
+    fail(FailureKind::kSyntax, std::move(message), line_);
+  }
 
   // Position after a tag end: -%} eats white space, %} one line end when `trim` is set, +%} nothing.
   // npos when there is none at `position`.
   std::size_t afterEnd(std::size_t position, std::string_view end, bool trim) const {
     const std::string_view at = std::string_view(source_).substr(position);
-    if (!at.empty() && at[0] == '-' && at.substr(1).starts_with(end)) return skipSpace(position + 1 + end.size());
-    if (trim && !at.empty() && at[0] == '+' && at.substr(1).starts_with(end)) return position + 1 + end.size();
+    if (!at.empty() && at[0] == '-' && at.substr(1).starts_with(end))
+      return skipSpace(position + 1 + end.size());
+    if (trim && !at.empty() && at[0] == '+' && at.substr(1).starts_with(end))
+      return position + 1 + end.size();
     if (!at.starts_with(end)) return std::string_view::npos;
     const std::size_t after = position + end.size();
     return trim && after < source_.size() && source_[after] == '\n' ? after + 1 : after;
@@ -79,11 +89,13 @@ class Lexer {
     if (sign == '-') {
       const auto isSpaceAt = [&](std::size_t end, std::size_t& start) {
         start = end - 1;
-        while (start > 0 && end - start < 4 && (static_cast<unsigned char>(text[start]) & 0xC0) == 0x80) --start;
+        while (start > 0 && end - start < 4 && (static_cast<unsigned char>(text[start]) & 0xC0) == 0x80)
+          --start;
         return utf8::isSpace(utf8::decode(text, start).code);
       };
       std::size_t start = 0;
-      while (!text.empty() && isSpaceAt(text.size(), start)) text = text.substr(0, start);
+      while (!text.empty() && isSpaceAt(text.size(), start))
+        text = text.substr(0, start);
     } else if (sign != '+' && strips) {
       const std::size_t newline = text.rfind('\n');
       const std::size_t lineStart = newline == std::string_view::npos ? 0 : newline + 1;
@@ -148,7 +160,8 @@ class Lexer {
 
   void raw(std::size_t body) {
     finishTag(body);
-    for (std::size_t tag = source_.find("{%", body); tag != std::string::npos; tag = source_.find("{%", tag + 1)) {
+    for (std::size_t tag = source_.find("{%", body); tag != std::string::npos;
+         tag = source_.find("{%", tag + 1)) {
       const char sign = signAt(tag + 2);
       const std::size_t word = skipSpace(tag + 2 + (sign != '\0' ? 1 : 0));
       if (!std::string_view(source_).substr(word).starts_with("endraw")) continue;
@@ -193,9 +206,10 @@ class Lexer {
   // Takes digits of a kind, with single underscores between them, from `position` on.
   template <class Is>
   std::size_t digitsEnd(std::size_t position, Is is) const {
-    while (position < source_.size() &&
-           (is(source_[position]) || (source_[position] == '_' && position + 1 < source_.size() &&
-                                      position > 0 && is(source_[position - 1]) && is(source_[position + 1])))) {
+    while (
+        position < source_.size() &&
+        (is(source_[position]) || (source_[position] == '_' && position + 1 < source_.size() &&
+                                   position > 0 && is(source_[position - 1]) && is(source_[position + 1])))) {
       ++position;
     }
     return position;
@@ -211,7 +225,8 @@ class Lexer {
       isFloat = true;
     }
     if (end < source_.size() && (source_[end] == 'e' || source_[end] == 'E')) {
-      const std::size_t sign = end + 1 < source_.size() && (source_[end + 1] == '+' || source_[end + 1] == '-') ? 1 : 0;
+      const std::size_t sign =
+          end + 1 < source_.size() && (source_[end + 1] == '+' || source_[end + 1] == '-') ? 1 : 0;
       const std::size_t digits = end + 1 + sign;
       if (digits < source_.size() && isDigit(source_[digits])) return digitsEnd(digits, isDigit);
     }
@@ -220,15 +235,16 @@ class Lexer {
 
   std::size_t integerEnd() const {
     const auto prefixed = [&](char lower, auto is) {
-      const bool has = position_ + 1 < source_.size() && source_[position_] == '0' && (source_[position_ + 1] | 32) == lower;
+      const bool has = position_ + 1 < source_.size() && source_[position_] == '0' &&
+                       (source_[position_ + 1] | 32) == lower;
       if (!has) return std::string::npos;
       std::size_t first = position_ + 2;
       if (first < source_.size() && source_[first] == '_') ++first;
       return first < source_.size() && is(source_[first]) ? digitsEnd(first, is) : std::string::npos;
     };
-    for (const std::size_t end : {prefixed('b', [](char c) { return c == '0' || c == '1'; }),
-                                  prefixed('o', [](char c) { return c >= '0' && c <= '7'; }),
-                                  prefixed('x', isHexDigit)}) {
+    for (const std::size_t end :
+         {prefixed('b', [](char c) { return c == '0' || c == '1'; }),
+          prefixed('o', [](char c) { return c >= '0' && c <= '7'; }), prefixed('x', isHexDigit)}) {
       if (end != std::string::npos) return end;
     }
     if (source_[position_] == '0') return digitsEnd(position_, [](char c) { return c == '0'; });
@@ -257,9 +273,11 @@ class Lexer {
 
   void string(char quote) {
     std::size_t end = position_ + 1;
-    while (end < source_.size() && source_[end] != quote) end += source_[end] == '\\' ? 2 : 1;
+    while (end < source_.size() && source_[end] != quote)
+      end += source_[end] == '\\' ? 2 : 1;
     if (end >= source_.size()) failHere(std::string("unexpected char ") + quote);
-    add(TokenType::kString, unescapeString(std::string_view(source_).substr(position_ + 1, end - position_ - 1), line_));
+    add(TokenType::kString,
+        unescapeString(std::string_view(source_).substr(position_ + 1, end - position_ - 1), line_));
     moveTo(end + 1);
   }
 
@@ -295,6 +313,8 @@ class Lexer {
 
 }  // namespace
 
-std::vector<Token> tokenize(std::string_view source) { return Lexer(source).run(); }
+std::vector<Token> tokenize(std::string_view source) {
+  return Lexer(source).run();
+}
 
 }  // namespace tandem::jinja

@@ -9,12 +9,23 @@
 namespace tandem::jinja {
 
 enum class TokenType : std::uint8_t {
-  kText, kPrintBegin, kPrintEnd, kBlockBegin, kBlockEnd, kName, kString, kInteger, kFloat, kOperator, kEnd,
+  kText,
+  kPrintBegin,
+  kPrintEnd,
+  kBlockBegin,
+  kBlockEnd,
+  kName,
+  kString,
+  kInteger,
+  kFloat,
+  kOperator,
+  kEnd,
 };
 
 struct Token {
   TokenType type = TokenType::kEnd;
-  std::string text;  // text as it prints, a name, a string unescaped, digits without underscores, or an operator
+  std::string
+      text;  // text as it prints, a name, a string unescaped, digits without underscores, or an operator
   int line = 1;
 };
 

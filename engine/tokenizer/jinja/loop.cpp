@@ -76,7 +76,8 @@ Value loopAttribute(Runtime& runtime, const Value& value, std::string_view name)
   if (name == "revindex0") return count(lengthOfLoop(runtime, loop) - loop.index0 - 1);
   if (name == "depth") return count(1);
   if (name == "depth0") return count(0);
-  if (name == "previtem") return loop.index0 == 0 ? runtime.undefinedHint("there is no previous item") : loop.before;
+  if (name == "previtem")
+    return loop.index0 == 0 ? runtime.undefinedHint("there is no previous item") : loop.before;
   if (name == "nextitem") {
     const Value& item = peek(runtime, loop);
     return item.isMissing() ? runtime.undefinedHint("there is no next item") : item;
@@ -87,7 +88,8 @@ Value loopAttribute(Runtime& runtime, const Value& value, std::string_view name)
 }
 
 std::string describe(Runtime& runtime, Loop& loop) {
-  return "<LoopContext " + std::to_string(loop.index0 + 1) + "/" + std::to_string(lengthOfLoop(runtime, loop)) + ">";
+  return "<LoopContext " + std::to_string(loop.index0 + 1) + "/" +
+         std::to_string(lengthOfLoop(runtime, loop)) + ">";
 }
 
 }  // namespace tandem::jinja

@@ -15,7 +15,7 @@ struct Loop : Object {
   std::int64_t index0 = -1;
   std::optional<std::int64_t> length;
   Value current, before;
-  std::optional<Value> ahead;      // the item already taken by peeking; missing inside when there is none
+  std::optional<Value> ahead;        // the item already taken by peeking; missing inside when there is none
   std::optional<Value> lastChanged;  // tuple given to changed() last
 };
 

@@ -27,7 +27,8 @@ Value macroAttribute(Runtime& runtime, const Macro& macro, std::string_view name
   if (name == "catch_varargs") return Value::boolean(code.usesVarargs);
   if (name != "arguments") return {};
   std::vector<Value> names;
-  for (const MacroCode::Parameter& parameter : code.parameters) names.push_back(parameter.name);
+  for (const MacroCode::Parameter& parameter : code.parameters)
+    names.push_back(parameter.name);
   return runtime.arena.tuple(std::move(names));
 }
 
@@ -58,7 +59,8 @@ void takeArguments(Runtime& runtime, const Macro& macro, Arguments arguments, Ac
     }
     activation.at(code.keywords) = Value(rest);
   } else if (!arguments.keywords.empty()) {
-    failType(name + " takes no keyword argument '" + std::string(arguments.keywords.front().first.asString().view()) + "'");
+    failType(name + " takes no keyword argument '" +
+             std::string(arguments.keywords.front().first.asString().view()) + "'");
   }
   if (code.usesVarargs) {
     const auto rest = arguments.positional.begin() + static_cast<std::ptrdiff_t>(taken);

@@ -16,7 +16,8 @@ struct Activation : Object {
 
   Value& at(const VarRef& ref) {
     Activation* activation = this;
-    for (std::uint32_t i = 0; i < ref.hops; ++i) activation = activation->parent;
+    for (std::uint32_t i = 0; i < ref.hops; ++i)
+      activation = activation->parent;
     return activation->slots[ref.slot];
   }
 };
@@ -34,8 +35,8 @@ Value makeMacro(Runtime& runtime, const MacroCode& code, Activation& closure);
 Value macroAttribute(Runtime& runtime, const Macro& macro, std::string_view name);
 std::string describe(const Macro& macro);
 
-// Puts a call's arguments into the slots of `activation`, as Jinja's macros take them; parameters that were not
-// given stay missing. Fails for too many arguments and unknown names.
+// Puts a call's arguments into the slots of `activation`, as Jinja's macros take them; parameters that were
+// not given stay missing. Fails for too many arguments and unknown names.
 void takeArguments(Runtime& runtime, const Macro& macro, Arguments arguments, Activation& activation);
 
 }  // namespace tandem::jinja

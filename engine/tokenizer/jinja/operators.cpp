@@ -6,7 +6,6 @@
 #include "engine/tokenizer/jinja/format.h"
 #include "engine/tokenizer/jinja/iteration.h"
 #include "engine/tokenizer/jinja/text.h"
-#include "engine/tokenizer/jinja/utf8.h"
 
 namespace tandem::jinja {
 namespace {
@@ -16,8 +15,12 @@ namespace {
            typeName(right) + "'");
 }
 
-[[noreturn]] void failOverflow() { failType("the result of an integer operation does not fit in 64 bits"); }
-[[noreturn]] void failZero() { failType("division by zero"); }
+[[noreturn]] void failOverflow() {
+  failType("the result of an integer operation does not fit in 64 bits");
+}
+[[noreturn]] void failZero() {
+  failType("division by zero");
+}
 
 void refuseUndefined(const Value& value) {
   if (value.isUndefined()) value.as<Undefined>().raise();
@@ -70,8 +73,10 @@ double floatModulo(double a, double b) {
 double floatPower(double base, double exponent) {
   if (base == 0 && exponent < 0) failZero();
   const double result = std::pow(base, exponent);
-  if (std::isnan(result) && !std::isnan(base) && !std::isnan(exponent)) failType("the result is not a real number");
-  if (std::isinf(result) && std::isfinite(base) && std::isfinite(exponent)) failType("the result is too large");
+  if (std::isnan(result) && !std::isnan(base) && !std::isnan(exponent))
+    failType("the result is not a real number");
+  if (std::isinf(result) && std::isfinite(base) && std::isfinite(exponent))
+    failType("the result is too large");
   return result;
 }
 
@@ -89,9 +94,14 @@ Value integerArithmetic(Arithmetic op, std::int64_t a, std::int64_t b, bool from
       break;
     case Arithmetic::kDivide:
       if (b == 0) failZero();
-      return Value::real(static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b)), fromTemplate);
-    case Arithmetic::kFloorDivide: result = floorDivide(a, b); break;
-    case Arithmetic::kModulo: result = modulo(a, b); break;
+      return Value::real(static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b)),
+                         fromTemplate);
+    case Arithmetic::kFloorDivide:
+      result = floorDivide(a, b);
+      break;
+    case Arithmetic::kModulo:
+      result = modulo(a, b);
+      break;
     case Arithmetic::kPower:
       if (b < 0) return Value::real(floatPower(static_cast<double>(a), static_cast<double>(b)), fromTemplate);
       result = power(a, b);
@@ -103,9 +113,15 @@ Value integerArithmetic(Arithmetic op, std::int64_t a, std::int64_t b, bool from
 Value floatArithmetic(Arithmetic op, double a, double b, bool fromTemplate) {
   double result = 0;
   switch (op) {
-    case Arithmetic::kAdd: result = a + b; break;
-    case Arithmetic::kSubtract: result = a - b; break;
-    case Arithmetic::kMultiply: result = a * b; break;
+    case Arithmetic::kAdd:
+      result = a + b;
+      break;
+    case Arithmetic::kSubtract:
+      result = a - b;
+      break;
+    case Arithmetic::kMultiply:
+      result = a * b;
+      break;
     case Arithmetic::kDivide:
       if (b == 0) failZero();
       result = a / b;
@@ -115,8 +131,12 @@ Value floatArithmetic(Arithmetic op, double a, double b, bool fromTemplate) {
       result = std::round((a - rest) / b);
       break;
     }
-    case Arithmetic::kModulo: result = floatModulo(a, b); break;
-    case Arithmetic::kPower: result = floatPower(a, b); break;
+    case Arithmetic::kModulo:
+      result = floatModulo(a, b);
+      break;
+    case Arithmetic::kPower:
+      result = floatPower(a, b);
+      break;
   }
   return Value::real(result, fromTemplate);
 }
@@ -135,7 +155,8 @@ Value concatenate(Runtime& runtime, const Value& left, const Value& right) {
     std::vector<Value> items = collect(runtime, left);
     const std::vector<Value> more = collect(runtime, right);
     items.insert(items.end(), more.begin(), more.end());
-    return left.is(Kind::kList) ? runtime.arena.list(std::move(items)) : runtime.arena.tuple(std::move(items));
+    return left.is(Kind::kList) ? runtime.arena.list(std::move(items))
+                                : runtime.arena.tuple(std::move(items));
   }
   failOperands("+", left, right);
 }
@@ -160,11 +181,14 @@ Value repeat(Runtime& runtime, const Value& value, std::int64_t times) {
   }
   std::vector<Value> items;
   const std::vector<Value>& one = value.asSequence().items;
-  for (std::uint64_t i = 0; unit > 0 && i < count; ++i) items.insert(items.end(), one.begin(), one.end());
+  for (std::uint64_t i = 0; unit > 0 && i < count; ++i)
+    items.insert(items.end(), one.begin(), one.end());
   return value.is(Kind::kList) ? runtime.arena.list(std::move(items)) : runtime.arena.tuple(std::move(items));
 }
 
-bool isRepeatable(const Value& value) { return value.isString() || value.isSequence(); }
+bool isRepeatable(const Value& value) {
+  return value.isString() || value.isSequence();
+}
 
 bool lessSequences(Runtime& runtime, const Value& left, const Value& right) {
   const DepthGuard guard(runtime.budget);
@@ -174,37 +198,6 @@ bool lessSequences(Runtime& runtime, const Value& left, const Value& right) {
     if (!equal(runtime.budget, a[i], b[i])) return lessThan(runtime, a[i], b[i]);
   }
   return a.size() < b.size();
-}
-
-// A slice bound clipped to [low, high], counted from the end when negative.
-std::int64_t clip(const Value& bound, std::int64_t fallback, std::int64_t size, std::int64_t low, std::int64_t high) {
-  if (bound.isNone() || bound.isMissing()) return fallback;
-  if (!bound.isIntegral()) failType("slice indices must be integers or none");
-  std::int64_t at = bound.asIntegral();
-  if (at < 0) at += size;
-  return std::clamp(at, low, high);
-}
-
-struct SliceRange {
-  std::int64_t start, count, step;
-};
-
-SliceRange sliceRange(const Value& start, const Value& stop, const Value& stepValue, std::int64_t size) {
-  const bool noStep = stepValue.isNone() || stepValue.isMissing();
-  if (!noStep && !stepValue.isIntegral()) failType("slice indices must be integers or none");
-  const std::int64_t step = noStep ? 1 : stepValue.asIntegral();
-  if (step == 0) failType("slice step cannot be zero");
-  if (step > 0) {
-    const std::int64_t from = clip(start, 0, size, 0, size);
-    const std::int64_t to = clip(stop, size, size, 0, size);
-    return {from, from < to ? (to - from - 1) / step + 1 : 0, step};
-  }
-  const std::int64_t from = clip(start, size - 1, size, -1, size - 1);
-  const std::int64_t to = clip(stop, -1, size, -1, size - 1);
-  // -(step + 1) + 1 is -step, written so that the most negative step does not overflow.
-  const auto stride = static_cast<std::uint64_t>(-(step + 1)) + 1;
-  return {from, from > to ? static_cast<std::int64_t>(static_cast<std::uint64_t>(from - to - 1) / stride) + 1 : 0,
-          step};
 }
 
 }  // namespace
@@ -250,7 +243,8 @@ bool lessThan(Runtime& runtime, const Value& left, const Value& right) {
   if (left.isIntegral() && right.isIntegral()) return left.asIntegral() < right.asIntegral();
   if (left.isNumber() && right.isNumber()) {
     const auto wide = [](const Value& v) {
-      return v.isIntegral() ? static_cast<long double>(v.asIntegral()) : static_cast<long double>(v.asFloat());
+      return v.isIntegral() ? static_cast<long double>(v.asIntegral())
+                            : static_cast<long double>(v.asFloat());
     };
     return wide(left) < wide(right);
   }
@@ -264,7 +258,8 @@ bool lessThan(Runtime& runtime, const Value& left, const Value& right) {
 
 bool contains(Runtime& runtime, const Value& container, const Value& item) {
   if (container.isString()) {
-    if (!item.isString()) failType(std::string("'in' needs a string on its left, not '") + typeName(item) + "'");
+    if (!item.isString())
+      failType(std::string("'in' needs a string on its left, not '") + typeName(item) + "'");
     runtime.budget.spendScan(container.asString().text.size());
     return container.asString().view().find(item.asString().view()) != std::string_view::npos;
   }
@@ -281,64 +276,24 @@ bool compare(Runtime& runtime, Comparison op, const Value& left, const Value& ri
   const auto isNan = [](const Value& v) { return v.is(Kind::kFloat) && std::isnan(v.asFloat()); };
   const bool unordered = (isNan(left) || isNan(right)) && left.isNumber() && right.isNumber();
   switch (op) {
-    case Comparison::kEqual: return equal(runtime.budget, left, right);
-    case Comparison::kNotEqual: return !equal(runtime.budget, left, right);
-    case Comparison::kLess: return lessThan(runtime, left, right);
-    case Comparison::kGreater: return lessThan(runtime, right, left);
-    case Comparison::kLessEqual: return !lessThan(runtime, right, left) && !unordered;
-    case Comparison::kGreaterEqual: return !lessThan(runtime, left, right) && !unordered;
-    case Comparison::kIn: return contains(runtime, right, left);
-    case Comparison::kNotIn: return !contains(runtime, right, left);
+    case Comparison::kEqual:
+      return equal(runtime.budget, left, right);
+    case Comparison::kNotEqual:
+      return !equal(runtime.budget, left, right);
+    case Comparison::kLess:
+      return lessThan(runtime, left, right);
+    case Comparison::kGreater:
+      return lessThan(runtime, right, left);
+    case Comparison::kLessEqual:
+      return !lessThan(runtime, right, left) && !unordered;
+    case Comparison::kGreaterEqual:
+      return !lessThan(runtime, left, right) && !unordered;
+    case Comparison::kIn:
+      return contains(runtime, right, left);
+    case Comparison::kNotIn:
+      return !contains(runtime, right, left);
   }
   return false;
-}
-
-Value slice(Runtime& runtime, const Value& value, const Value& start, const Value& stop, const Value& step) {
-  refuseUndefined(value);
-  const bool sliceable = value.isString() || value.isSequence() || value.is(Kind::kRange);
-  if (!sliceable) failType(std::string("'") + typeName(value) + "' object cannot be sliced");
-  const SliceRange range = sliceRange(start, stop, step, requireLength(value));
-  if (value.isString() && range.step == 1) {
-    const String& string = value.asString();
-    auto begin = static_cast<std::size_t>(range.start);
-    auto end = static_cast<std::size_t>(range.start + range.count);
-    if (!string.isAscii()) {
-      runtime.budget.spendBytes(string.text.size());
-      begin = utf8::offsetOf(string.view(), begin);
-      end = begin + utf8::offsetOf(string.view().substr(begin), static_cast<std::size_t>(range.count));
-    }
-    return runtime.text(string.text.substr(begin, end - begin), string.markup);
-  }
-  std::vector<Value> items;
-  if (value.isString()) {
-    const std::vector<Value> characters = collect(runtime, value);
-    TaggedText out;
-    for (std::int64_t i = 0; i < range.count; ++i) {
-      out.append(characters[static_cast<std::size_t>(range.start + i * range.step)].asString().text);
-    }
-    return runtime.text(std::move(out), value.asString().markup);
-  }
-  for (std::int64_t i = 0; i < range.count; ++i) {
-    runtime.budget.spend(1);
-    items.push_back(itemAt(runtime, value, range.start + i * range.step));
-  }
-  return value.is(Kind::kTuple) ? runtime.arena.tuple(std::move(items)) : runtime.arena.list(std::move(items));
-}
-
-Value subscript(Runtime& runtime, const Value& value, const Value& index) {
-  if (value.is(Kind::kDict)) {
-    // An unhashable key is no key; Python's error for it is caught by Jinja's lookup.
-    if (index.is(Kind::kList) || index.is(Kind::kDict) || index.is(Kind::kDictView)) return {};
-    const Value* found = value.asDict().find(runtime.budget, index);
-    return found ? *found : Value();
-  }
-  const bool indexable = value.isString() || value.isSequence() || value.is(Kind::kRange);
-  if (!indexable || !index.isIntegral()) return {};
-  const std::int64_t size = requireLength(value);
-  std::int64_t at = index.asIntegral();
-  if (at < 0) at += size;
-  if (at < 0 || at >= size) return {};
-  return itemAt(runtime, value, at);
 }
 
 }  // namespace tandem::jinja

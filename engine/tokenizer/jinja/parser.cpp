@@ -25,8 +25,8 @@ class StatementParser : private ExpressionParser {
     return program_.make<T>(current().line);
   }
 
-  // Text, prints and statements up to a tag that starts with one of `ends`, whose opening is taken; with no ends up
-  // to the end of the template.
+  // Text, prints and statements up to a tag that starts with one of `ends`, whose opening is taken; with no
+  // ends up to the end of the template.
   Block parseBlock(EndNames ends) {
     const DepthGuard guard(nesting_, kMaxNesting);
     Block block;
@@ -48,14 +48,17 @@ class StatementParser : private ExpressionParser {
         }
         case TokenType::kBlockBegin:
           take();
-          if (std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return atName(end); })) return block;
+          if (std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return atName(end); }))
+            return block;
           parseStatement(block);
           expect(TokenType::kBlockEnd);
           break;
-        default: failUnexpected();
+        default:
+          failUnexpected();
       }
     }
-    if (ends.size() != 0) failHere("unexpected end of template, '" + std::string(*ends.begin()) + "' is missing");
+    if (ends.size() != 0)
+      failHere("unexpected end of template, '" + std::string(*ends.begin()) + "' is missing");
     return block;
   }
 
@@ -74,17 +77,28 @@ class StatementParser : private ExpressionParser {
   void parseStatement(Block& block) {
     if (current().type != TokenType::kName) failHere("tag name expected");
     const std::string tag = current().text;
-    if (tag == "for") block.push_back(parseFor());
-    else if (tag == "if") block.push_back(parseIf());
-    else if (tag == "set") block.push_back(parseSet());
-    else if (tag == "macro") block.push_back(parseMacro());
-    else if (tag == "call") block.push_back(parseCallBlock());
-    else if (tag == "filter") block.push_back(parseFilterBlock());
-    else if (tag == "with") block.push_back(parseWith());
-    else if (tag == "generation") block.push_back(parseGeneration());
-    else if (tag == "print") parsePrint(block);
-    else if (tag == "break" || tag == "continue") block.push_back(parseLoopControl());
-    else failTag(tag);
+    if (tag == "for")
+      block.push_back(parseFor());
+    else if (tag == "if")
+      block.push_back(parseIf());
+    else if (tag == "set")
+      block.push_back(parseSet());
+    else if (tag == "macro")
+      block.push_back(parseMacro());
+    else if (tag == "call")
+      block.push_back(parseCallBlock());
+    else if (tag == "filter")
+      block.push_back(parseFilterBlock());
+    else if (tag == "with")
+      block.push_back(parseWith());
+    else if (tag == "generation")
+      block.push_back(parseGeneration());
+    else if (tag == "print")
+      parsePrint(block);
+    else if (tag == "break" || tag == "continue")
+      block.push_back(parseLoopControl());
+    else
+      failTag(tag);
   }
 
   [[noreturn]] void failTag(const std::string& tag) {
@@ -106,8 +120,10 @@ class StatementParser : private ExpressionParser {
     ++loopDepth_;
     loop->body = parseBody({"endfor", "else"});
     --loopDepth_;
-    if (skipName("else")) loop->otherwise = parseLastBody("endfor");
-    else take();  // the endfor
+    if (skipName("else"))
+      loop->otherwise = parseLastBody("endfor");
+    else
+      take();  // the endfor
     return loop;
   }
 
@@ -119,8 +135,10 @@ class StatementParser : private ExpressionParser {
       Block body = parseBody({"elif", "else", "endif"});
       node->branches.emplace_back(test, std::move(body));
       if (skipName("elif")) continue;
-      if (skipName("else")) node->otherwise = parseLastBody("endif");
-      else take();  // the endif
+      if (skipName("else"))
+        node->otherwise = parseLastBody("endif");
+      else
+        take();  // the endif
       return node;
     }
   }
@@ -148,8 +166,10 @@ class StatementParser : private ExpressionParser {
       MacroCode::Parameter parameter;
       parameter.name = parseTargetName();
       const bool mustHaveDefault = !code.parameters.empty() && code.parameters.back().fallback;
-      if (skipOperator("=")) parameter.fallback = parseExpression();
-      else if (mustHaveDefault) failHere("non-default argument follows default argument");
+      if (skipOperator("="))
+        parameter.fallback = parseExpression();
+      else if (mustHaveDefault)
+        failHere("non-default argument follows default argument");
       for (const MacroCode::Parameter& other : code.parameters) {
         if (equalNames(other.name, parameter.name)) failHere("a parameter is named twice");
       }
@@ -158,7 +178,9 @@ class StatementParser : private ExpressionParser {
     expectOperator(")");
   }
 
-  static bool equalNames(const Value& a, const Value& b) { return a.asString().view() == b.asString().view(); }
+  static bool equalNames(const Value& a, const Value& b) {
+    return a.asString().view() == b.asString().view();
+  }
 
   // A function's body: a loop outside of it cannot be left from inside.
   Block parseFunctionBody(std::string_view end) {

@@ -63,8 +63,8 @@ std::vector<Value> bind(std::string_view function, const Arguments& arguments,
   return bound;
 }
 
-const std::vector<Value>& positionalOnly(std::string_view function, const Arguments& arguments, std::size_t least,
-                                         std::size_t most) {
+const std::vector<Value>& positionalOnly(std::string_view function, const Arguments& arguments,
+                                         std::size_t least, std::size_t most) {
   const std::size_t count = arguments.positional.size();
   if (!arguments.keywords.empty()) failType(std::string(function) + " takes no named arguments");
   if (count < least || count > most) {
@@ -79,6 +79,8 @@ std::int64_t integerOr(const Value& value, std::int64_t fallback, std::string_vi
   failType(std::string(what) + " must be an integer, not '" + typeName(value) + "'");
 }
 
-bool truthOr(const Value& value, bool fallback) { return value.isMissing() ? fallback : truthy(value); }
+bool truthOr(const Value& value, bool fallback) {
+  return value.isMissing() ? fallback : truthy(value);
+}
 
 }  // namespace tandem::jinja

@@ -1,92 +1,13 @@
 #include "engine/tokenizer/jinja/scope.h"
 
 #include <algorithm>
-#include <functional>
-#include <set>
 
+#include "engine/tokenizer/jinja/ast_walk.h"
+#include "engine/tokenizer/jinja/special_names.h"
 #include "engine/tokenizer/jinja/symbols.h"
 
 namespace tandem::jinja {
 namespace {
-
-using Visit = std::function<void(Expr*)>;
-
-void forArguments(const CallArguments& arguments, const Visit& visit) {
-  for (Expr* argument : arguments.positional) visit(argument);
-  for (const auto& keyword : arguments.keywords) visit(keyword.second);
-  if (arguments.star) visit(arguments.star);
-  if (arguments.doubleStar) visit(arguments.doubleStar);
-}
-
-// Calls `visit` for the direct children of `expr`, left to right.
-void forChildren(const Expr& expr, const Visit& visit) {
-  switch (expr.kind) {
-    case ExprKind::kConst:
-    case ExprKind::kName:
-    case ExprKind::kCaptured: return;
-    case ExprKind::kSequence:
-      for (Expr* item : static_cast<const SequenceExpr&>(expr).items) visit(item);
-      return;
-    case ExprKind::kDict:
-      for (const auto& [key, value] : static_cast<const DictExpr&>(expr).items) {
-        visit(key);
-        visit(value);
-      }
-      return;
-    case ExprKind::kCondition: {
-      const auto& condition = static_cast<const ConditionExpr&>(expr);
-      visit(condition.test);
-      visit(condition.then);
-      if (condition.otherwise) visit(condition.otherwise);
-      return;
-    }
-    case ExprKind::kLogic:
-      for (Expr* operand : static_cast<const LogicExpr&>(expr).operands) visit(operand);
-      return;
-    case ExprKind::kCompare: {
-      const auto& compare = static_cast<const CompareExpr&>(expr);
-      visit(compare.first);
-      for (const auto& [op, operand] : compare.rest) visit(operand);
-      return;
-    }
-    case ExprKind::kArithmetic: {
-      const auto& arithmetic = static_cast<const ArithmeticExpr&>(expr);
-      visit(arithmetic.first);
-      for (const auto& [op, operand] : arithmetic.rest) visit(operand);
-      return;
-    }
-    case ExprKind::kConcat:
-      for (Expr* part : static_cast<const ConcatExpr&>(expr).parts) visit(part);
-      return;
-    case ExprKind::kUnary: return visit(static_cast<const UnaryExpr&>(expr).operand);
-    case ExprKind::kAttribute: return visit(static_cast<const AttributeExpr&>(expr).target);
-    case ExprKind::kItem: {
-      const auto& item = static_cast<const ItemExpr&>(expr);
-      visit(item.target);
-      visit(item.key);
-      return;
-    }
-    case ExprKind::kSlice: {
-      const auto& slice = static_cast<const SliceExpr&>(expr);
-      visit(slice.target);
-      for (Expr* bound : {slice.start, slice.stop, slice.step}) {
-        if (bound) visit(bound);
-      }
-      return;
-    }
-    case ExprKind::kCall: {
-      const auto& call = static_cast<const CallExpr&>(expr);
-      visit(call.callee);
-      return forArguments(call.arguments, visit);
-    }
-    case ExprKind::kFilter:
-    case ExprKind::kTest: {
-      const auto& native = static_cast<const NativeExpr&>(expr);
-      visit(native.target);
-      return forArguments(native.arguments, visit);
-    }
-  }
-}
 
 // --- What a frame's text uses and assigns; stops where inner frames begin ---
 
@@ -97,13 +18,17 @@ void noteExpr(Symbols& symbols, Expr* expr) {
 
 void noteTarget(Symbols& symbols, Target& target, bool asParameter) {
   switch (target.form) {
-    case Target::Form::kAttribute: return symbols.load(target.name);
+    case Target::Form::kAttribute:
+      return symbols.load(target.name);
     case Target::Form::kTuple:
-      for (Target& item : target.items) noteTarget(symbols, item, asParameter);
+      for (Target& item : target.items)
+        noteTarget(symbols, item, asParameter);
       return;
     case Target::Form::kName:
-      if (asParameter) symbols.declareParameter(target.name);
-      else symbols.store(target.name);
+      if (asParameter)
+        symbols.declareParameter(target.name);
+      else
+        symbols.store(target.name);
   }
 }
 
@@ -126,123 +51,41 @@ void noteIf(Symbols& symbols, IfStmt& node) {
 
 void noteStmt(Symbols& symbols, Stmt* stmt) {
   switch (stmt->kind) {
-    case StmtKind::kPrint: return noteExpr(symbols, static_cast<PrintStmt*>(stmt)->value);
-    case StmtKind::kIf: return noteIf(symbols, *static_cast<IfStmt*>(stmt));
-    case StmtKind::kFor: return noteExpr(symbols, static_cast<ForStmt*>(stmt)->iterable);
-    case StmtKind::kMacro: return symbols.store(static_cast<MacroStmt*>(stmt)->code.name);
-    case StmtKind::kCallBlock: return noteExpr(symbols, static_cast<CallBlockStmt*>(stmt)->call);
-    case StmtKind::kFilterBlock: return noteExpr(symbols, static_cast<FilterBlockStmt*>(stmt)->filter);
+    case StmtKind::kPrint:
+      return noteExpr(symbols, static_cast<PrintStmt*>(stmt)->value);
+    case StmtKind::kIf:
+      return noteIf(symbols, *static_cast<IfStmt*>(stmt));
+    case StmtKind::kFor:
+      return noteExpr(symbols, static_cast<ForStmt*>(stmt)->iterable);
+    case StmtKind::kMacro:
+      return symbols.store(static_cast<MacroStmt*>(stmt)->code.name);
+    case StmtKind::kCallBlock:
+      return noteExpr(symbols, static_cast<CallBlockStmt*>(stmt)->call);
+    case StmtKind::kFilterBlock:
+      return noteExpr(symbols, static_cast<FilterBlockStmt*>(stmt)->filter);
     case StmtKind::kSet: {
       auto* set = static_cast<SetStmt*>(stmt);
       noteExpr(symbols, set->value);
       return noteTarget(symbols, set->target, false);
     }
-    case StmtKind::kSetBlock: return noteTarget(symbols, static_cast<SetBlockStmt*>(stmt)->target, false);
+    case StmtKind::kSetBlock:
+      return noteTarget(symbols, static_cast<SetBlockStmt*>(stmt)->target, false);
     case StmtKind::kWith:
-      for (Expr* value : static_cast<WithStmt*>(stmt)->values) noteExpr(symbols, value);
+      for (Expr* value : static_cast<WithStmt*>(stmt)->values)
+        noteExpr(symbols, value);
       return;
     case StmtKind::kText:
     case StmtKind::kGeneration:
     case StmtKind::kBreak:
-    case StmtKind::kContinue: return;
+    case StmtKind::kContinue:
+      return;
   }
 }
 
 void noteBlock(Symbols& symbols, const Block& block) {
-  for (Stmt* stmt : block) noteStmt(symbols, stmt);
+  for (Stmt* stmt : block)
+    noteStmt(symbols, stmt);
 }
-
-// --- Whether a macro's body uses caller, kwargs and varargs without assigning them first ---
-
-class SpecialNames {
- public:
-  explicit SpecialNames(const Block& body) { block(body); }
-  bool uses(std::string_view name) const { return used_.find(name) != used_.end(); }
-
- private:
-  void expr(Expr* node) {
-    if (node->kind == ExprKind::kName) {
-      const std::string_view name = static_cast<NameExpr*>(node)->name.asString().view();
-      if (open_.find(name) != open_.end()) used_.emplace(name);
-      return;
-    }
-    forChildren(*node, [this](Expr* child) { expr(child); });
-  }
-
-  void target(const Target& node) {
-    if (node.form == Target::Form::kName) assigned(node.name);
-    for (const Target& item : node.items) target(item);
-  }
-
-  void assigned(const Value& name) {
-    const auto found = open_.find(name.asString().view());
-    if (found != open_.end()) open_.erase(found);
-  }
-
-  void code(const MacroCode& macro) {
-    for (const MacroCode::Parameter& parameter : macro.parameters) assigned(parameter.name);
-    for (const MacroCode::Parameter& parameter : macro.parameters) {
-      if (parameter.fallback) expr(parameter.fallback);
-    }
-    block(macro.body);
-  }
-
-  void block(const Block& statements) {
-    for (Stmt* stmt : statements) statement(stmt);
-  }
-
-  void statement(Stmt* stmt) {
-    switch (stmt->kind) {
-      case StmtKind::kPrint: return expr(static_cast<PrintStmt*>(stmt)->value);
-      case StmtKind::kIf: {
-        auto* node = static_cast<IfStmt*>(stmt);
-        for (auto& [test, body] : node->branches) {
-          expr(test);
-          block(body);
-        }
-        return block(node->otherwise);
-      }
-      case StmtKind::kFor: {
-        auto* node = static_cast<ForStmt*>(stmt);
-        target(node->target);
-        expr(node->iterable);
-        block(node->body);
-        block(node->otherwise);
-        if (node->test) expr(node->test);
-        return;
-      }
-      case StmtKind::kMacro: return code(static_cast<MacroStmt*>(stmt)->code);
-      case StmtKind::kCallBlock:
-        expr(static_cast<CallBlockStmt*>(stmt)->call);
-        return code(static_cast<CallBlockStmt*>(stmt)->body);
-      case StmtKind::kGeneration: return code(static_cast<GenerationStmt*>(stmt)->body);
-      case StmtKind::kFilterBlock:
-        block(static_cast<FilterBlockStmt*>(stmt)->body);
-        return expr(static_cast<FilterBlockStmt*>(stmt)->filter);
-      case StmtKind::kSet:
-        target(static_cast<SetStmt*>(stmt)->target);
-        return expr(static_cast<SetStmt*>(stmt)->value);
-      case StmtKind::kSetBlock: {
-        auto* node = static_cast<SetBlockStmt*>(stmt);
-        target(node->target);
-        if (node->filter) expr(node->filter);
-        return block(node->body);
-      }
-      case StmtKind::kWith: {
-        auto* node = static_cast<WithStmt*>(stmt);
-        for (const Target& item : node->targets) target(item);
-        for (Expr* value : node->values) expr(value);
-        return block(node->body);
-      }
-      case StmtKind::kText:
-      case StmtKind::kBreak:
-      case StmtKind::kContinue: return;
-    }
-  }
-
-  std::set<std::string, std::less<>> open_ = {"caller", "kwargs", "varargs"};
-  std::set<std::string, std::less<>> used_;
-};
 
 // --- Filling in the references ---
 
@@ -280,7 +123,8 @@ class Resolver {
 
   void target(Symbols& symbols, Target& node, int line) {
     if (node.form == Target::Form::kTuple) {
-      for (Target& item : node.items) target(symbols, item, line);
+      for (Target& item : node.items)
+        target(symbols, item, line);
       return;
     }
     if (node.form == Target::Form::kName && loopDepth_ > 0 && node.name.asString().view() == "loop") {
@@ -290,12 +134,14 @@ class Resolver {
   }
 
   void block(Symbols& symbols, Block& statements, bool soft) {
-    for (Stmt* stmt : statements) statement(symbols, stmt, soft);
+    for (Stmt* stmt : statements)
+      statement(symbols, stmt, soft);
   }
 
   void statement(Symbols& symbols, Stmt* stmt, bool soft) {
     switch (stmt->kind) {
-      case StmtKind::kPrint: return expr(symbols, static_cast<PrintStmt*>(stmt)->value, soft);
+      case StmtKind::kPrint:
+        return expr(symbols, static_cast<PrintStmt*>(stmt)->value, soft);
       case StmtKind::kIf: {
         auto* node = static_cast<IfStmt*>(stmt);
         for (auto& [test, body] : node->branches) {
@@ -304,7 +150,8 @@ class Resolver {
         }
         return block(symbols, node->otherwise, true);
       }
-      case StmtKind::kFor: return loop(symbols, *static_cast<ForStmt*>(stmt), soft);
+      case StmtKind::kFor:
+        return loop(symbols, *static_cast<ForStmt*>(stmt), soft);
       case StmtKind::kMacro: {
         auto* node = static_cast<MacroStmt*>(stmt);
         macro(symbols, node->code, node->line);
@@ -316,7 +163,8 @@ class Resolver {
         macro(symbols, node->body, node->line);
         return expr(symbols, node->call, soft);
       }
-      case StmtKind::kGeneration: return macro(symbols, static_cast<GenerationStmt*>(stmt)->body, stmt->line);
+      case StmtKind::kGeneration:
+        return macro(symbols, static_cast<GenerationStmt*>(stmt)->body, stmt->line);
       case StmtKind::kFilterBlock: {
         auto* node = static_cast<FilterBlockStmt*>(stmt);
         Symbols inner(&symbols, function_);
@@ -345,17 +193,21 @@ class Resolver {
       case StmtKind::kWith: {
         auto* node = static_cast<WithStmt*>(stmt);
         Symbols inner(&symbols, function_);
-        for (Target& item : node->targets) noteTarget(inner, item, true);
+        for (Target& item : node->targets)
+          noteTarget(inner, item, true);
         noteBlock(inner, node->body);
-        for (Target& item : node->targets) target(inner, item, node->line);
-        for (Expr* value : node->values) expr(symbols, value, soft);
+        for (Target& item : node->targets)
+          target(inner, item, node->line);
+        for (Expr* value : node->values)
+          expr(symbols, value, soft);
         block(inner, node->body, false);
         node->frame = inner.frame();
         return;
       }
       case StmtKind::kText:
       case StmtKind::kBreak:
-      case StmtKind::kContinue: return;
+      case StmtKind::kContinue:
+        return;
     }
   }
 
@@ -414,26 +266,26 @@ class Resolver {
   }
 
   void declareSpecials(Symbols& inner, MacroCode& code, int line) {
-    const SpecialNames special(code.body);
+    const std::set<std::string, std::less<>> used = usedSpecialNames(code.body);
     const auto parameter = [&](std::string_view name) {
-      return std::find_if(code.parameters.begin(), code.parameters.end(), [&](const MacroCode::Parameter& p) {
-        return p.name.asString().view() == name;
-      });
+      return std::find_if(code.parameters.begin(), code.parameters.end(),
+                          [&](const MacroCode::Parameter& p) { return p.name.asString().view() == name; });
     };
-    if (special.uses("caller")) {
+    if (used.contains("caller")) {
       const auto explicitCaller = parameter("caller");
       if (explicitCaller == code.parameters.end()) {
         code.caller = inner.declareParameter(constant("caller"));
         code.usesCaller = true;
       } else if (!explicitCaller->fallback) {
-        fail(FailureKind::kSyntax, "the special \"caller\" argument must be omitted or be given a default", line);
+        fail(FailureKind::kSyntax, "the special \"caller\" argument must be omitted or be given a default",
+             line);
       }
     }
-    if (special.uses("kwargs") && parameter("kwargs") == code.parameters.end()) {
+    if (used.contains("kwargs") && parameter("kwargs") == code.parameters.end()) {
       code.keywords = inner.declareParameter(constant("kwargs"));
       code.usesKeywords = true;
     }
-    if (special.uses("varargs") && parameter("varargs") == code.parameters.end()) {
+    if (used.contains("varargs") && parameter("varargs") == code.parameters.end()) {
       code.varargs = inner.declareParameter(constant("varargs"));
       code.usesVarargs = true;
     }
@@ -446,6 +298,8 @@ class Resolver {
 
 }  // namespace
 
-void resolveScopes(Program& program) { Resolver(program).run(); }
+void resolveScopes(Program& program) {
+  Resolver(program).run();
+}
 
 }  // namespace tandem::jinja

@@ -18,17 +18,26 @@ int digitValue(char c, int base) {
 
 char simpleEscape(char c) {
   switch (c) {
-    case 'a': return '\a';
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    case 'v': return '\v';
+    case 'a':
+      return '\a';
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'v':
+      return '\v';
     case '\\':
     case '\'':
-    case '"': return c;
-    default: return '\0';
+    case '"':
+      return c;
+    default:
+      return '\0';
   }
 }
 

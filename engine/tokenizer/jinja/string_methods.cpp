@@ -32,7 +32,8 @@ Value like(Runtime& runtime, const String& string, TaggedText text) {
 Value listOf(Runtime& runtime, const String& string, std::vector<TaggedText> parts) {
   std::vector<Value> items;
   items.reserve(parts.size());
-  for (TaggedText& part : parts) items.push_back(like(runtime, string, std::move(part)));
+  for (TaggedText& part : parts)
+    items.push_back(like(runtime, string, std::move(part)));
   return runtime.arena.list(std::move(items));
 }
 
@@ -108,7 +109,8 @@ Value findMethod(Runtime& runtime, const Value& self, const Arguments& arguments
     if (kMustExist) failType("substring not found");
     return Value::integer(-1);
   }
-  return Value::integer(static_cast<std::int64_t>(utf8::countChars(string.view().substr(0, range.begin + found))));
+  return Value::integer(
+      static_cast<std::int64_t>(utf8::countChars(string.view().substr(0, range.begin + found))));
 }
 
 Value countMethod(Runtime& runtime, const Value& self, const Arguments& arguments) {
@@ -184,7 +186,8 @@ Value partitionMethod(Runtime& runtime, const Value& self, const Arguments& argu
   const String& string = receiver(runtime, self);
   const String& separator = requireString(given[0], "partition");
   if (separator.text.empty()) failType("empty separator");
-  const std::size_t found = kFromRight ? string.view().rfind(separator.view()) : string.view().find(separator.view());
+  const std::size_t found =
+      kFromRight ? string.view().rfind(separator.view()) : string.view().find(separator.view());
   const Value empty = like(runtime, string, {});
   if (found == std::string_view::npos) {
     return kFromRight ? runtime.arena.tuple({empty, empty, self}) : runtime.arena.tuple({self, empty, empty});
@@ -201,14 +204,16 @@ Value padMethod(Runtime& runtime, const Value& self, const Arguments& arguments)
   Value fill = given.size() > 1 ? given[1] : runtime.data(" ");
   if (requireString(fill, "padding").length != 1) failType("the fill character must be one character");
   if (string.markup) fill = toMarkup(runtime, fill);
-  return like(runtime, string, pad(runtime.budget, string.text, string.length, integerOr(given[0], 0, "width"),
-                                   fill.asString().text, kAlign));
+  return like(runtime, string,
+              pad(runtime.budget, string.text, string.length, integerOr(given[0], 0, "width"),
+                  fill.asString().text, kAlign));
 }
 
 Value zfillMethod(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const std::vector<Value>& given = positionalOnly("zfill", arguments, 1, 1);
   const String& string = receiver(runtime, self);
-  const std::size_t sign = !string.text.empty() && (string.view()[0] == '-' || string.view()[0] == '+') ? 1 : 0;
+  const std::size_t sign =
+      !string.text.empty() && (string.view()[0] == '-' || string.view()[0] == '+') ? 1 : 0;
   TaggedText out = string.text.substr(0, sign);
   const std::int64_t width = integerOr(given[0], 0, "width");
   if (width > static_cast<std::int64_t>(string.length)) {
@@ -257,13 +262,15 @@ Value allCharsMethod(Runtime& runtime, const Value& self, const Arguments& argum
 Value isAsciiMethod(Runtime&, const Value& self, const Arguments& arguments) {
   positionalOnly("isascii", arguments, 0, 0);
   const std::string_view view = self.asString().view();
-  return Value::boolean(std::all_of(view.begin(), view.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+  return Value::boolean(
+      std::all_of(view.begin(), view.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
 }
 
 Value isIdentifierMethod(Runtime& runtime, const Value& self, const Arguments& arguments) {
   positionalOnly("isidentifier", arguments, 0, 0);
   const String& string = receiver(runtime, self);
-  if (string.text.empty() || utf8::isNumeric(utf8::decode(string.view(), 0).code)) return Value::boolean(false);
+  if (string.text.empty() || utf8::isNumeric(utf8::decode(string.view(), 0).code))
+    return Value::boolean(false);
   return allCharsMethod<utf8::isIdentifier>(runtime, self, arguments);
 }
 
@@ -275,7 +282,8 @@ Value isCaseMethod(Runtime& runtime, const Value& self, const Arguments& argumen
   bool any = false;
   for (std::size_t i = 0; i < string.text.size();) {
     const utf8::Char c = utf8::decode(string.view(), i);
-    if (utf8::isTitle(c.code) || (kUpper ? utf8::isLower(c.code) : utf8::isUpper(c.code))) return Value::boolean(false);
+    if (utf8::isTitle(c.code) || (kUpper ? utf8::isLower(c.code) : utf8::isUpper(c.code)))
+      return Value::boolean(false);
     any = any || (kUpper ? utf8::isUpper(c.code) : utf8::isLower(c.code));
     i += c.length;
   }

@@ -3,7 +3,9 @@
 namespace tandem::jinja {
 namespace {
 
-std::string textOf(const Value& name) { return std::string(name.asString().view()); }
+std::string textOf(const Value& name) {
+  return std::string(name.asString().view());
+}
 
 }  // namespace
 
@@ -39,10 +41,13 @@ VarRef Symbols::declareParameter(const Value& name) {
 
 void Symbols::join(const std::vector<Symbols>& branches) {
   std::set<std::string, std::less<>> stored;
-  for (const Symbols& branch : branches) stored.insert(branch.stores_.begin(), branch.stores_.end());
-  for (const std::string& name : stores_) stored.erase(name);
+  for (const Symbols& branch : branches)
+    stored.insert(branch.stores_.begin(), branch.stores_.end());
+  for (const std::string& name : stores_)
+    stored.erase(name);
   for (const Symbols& branch : branches) {
-    for (const auto& [name, entry] : branch.entries_) entries_[name] = entry;
+    for (const auto& [name, entry] : branch.entries_)
+      entries_[name] = entry;
     stores_.insert(branch.stores_.begin(), branch.stores_.end());
   }
   // Assigned in some branch only: without it the name keeps what it was outside.
@@ -53,7 +58,8 @@ void Symbols::join(const std::vector<Symbols>& branches) {
 
 VarRef Symbols::refTo(const Symbols& owner, std::string_view name) const {
   VarRef ref;
-  for (const FunctionScope* function = function_; function != owner.function_; function = function->parent) ++ref.hops;
+  for (const FunctionScope* function = function_; function != owner.function_; function = function->parent)
+    ++ref.hops;
   ref.slot = owner.entries_.find(name)->second.slot;
   return ref;
 }
@@ -72,14 +78,18 @@ Frame Symbols::frame() const {
   Frame frame;
   for (const auto& [name, entry] : entries_) {
     switch (entry.start) {
-      case Start::kParameter: break;
+      case Start::kParameter:
+        break;
       case Start::kFromContext:
         frame.starts.push_back({SlotStart::Kind::kFromContext, entry.slot, entry.name, {}});
         break;
       case Start::kFromOuter:
-        frame.starts.push_back({SlotStart::Kind::kFromOuter, entry.slot, {}, refTo(*parent_->owner(name), name)});
+        frame.starts.push_back(
+            {SlotStart::Kind::kFromOuter, entry.slot, {}, refTo(*parent_->owner(name), name)});
         break;
-      case Start::kMissing: frame.starts.push_back({SlotStart::Kind::kMissing, entry.slot, {}, {}}); break;
+      case Start::kMissing:
+        frame.starts.push_back({SlotStart::Kind::kMissing, entry.slot, {}, {}});
+        break;
     }
   }
   return frame;

@@ -12,17 +12,20 @@ namespace {
 
 const Dict& makeVariables(Runtime& runtime, const Variables& variables) {
   auto* all = runtime.arena.make<Dict>();
-  for (const auto& [name, text] : variables.markers) {
-    all->set(runtime.budget, runtime.data(name), runtime.arena.string(text, true));
-  }
   for (const auto& [name, value] : variables.data->items()) {
     all->set(runtime.budget, runtime.data(name), fromJson(runtime, value));
+  }
+  for (const auto& [name, text] : variables.markers) {
+    all->set(runtime.budget, runtime.data(name), runtime.arena.string(text, true));
   }
   return *all;
 }
 
-// The exceptions that leave the standard library are all about memory here: allocation, and sizes beyond reason.
-Failure outOfMemory() { return {FailureKind::kBudget, "it needs more memory than there is", 0}; }
+// The exceptions that leave the standard library are all about memory here: allocation, and sizes beyond
+// reason.
+Failure outOfMemory() {
+  return {FailureKind::kBudget, "it needs more memory than there is", 0};
+}
 
 }  // namespace
 

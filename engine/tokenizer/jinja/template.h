@@ -1,8 +1,8 @@
 // A chat template's Jinja source, parsed once and rendered as often as wanted.
 //
-// The interpreter equals Python's jinja2 as chat templates expect it to be set up; docs/chat-templates.md lists what
-// it knows, what it costs at most, and how the origin of every byte is kept. A Template is immutable; any number of
-// threads may render it at once. No exception leaves these functions.
+// The interpreter equals Python's jinja2 as chat templates expect it to be set up; docs/chat-templates.md
+// lists what it knows, what it costs at most, and how the origin of every byte is kept. A Template is
+// immutable; any number of threads may render it at once. No exception leaves these functions.
 #pragma once
 
 #include <memory>
@@ -23,9 +23,10 @@ struct Program;
 
 // What a render is given.
 struct Variables {
-  const nlohmann::ordered_json* data = nullptr;               // an object; every text in it is data
-  std::vector<std::pair<std::string, std::string>> markers;  // texts that count as the template's own (bos, eos)
-  Clock clock;                                                // for strftime_now; empty means the machine's clock
+  const nlohmann::ordered_json* data = nullptr;  // an object; every text in it is data
+  // Texts that count as the template's own (bos, eos); they win over `data`.
+  std::vector<std::pair<std::string, std::string>> markers;
+  Clock clock;  // for strftime_now; empty means the machine's clock
 };
 
 class Template {

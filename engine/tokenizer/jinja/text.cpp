@@ -11,7 +11,8 @@
 namespace tandem::jinja {
 namespace {
 
-// Writes one repr, charging the budget as the text grows: a small value may be shared so often that its text is huge.
+// Writes one repr, charging the budget as the text grows: a small value may be shared so often that its text
+// is huge.
 class ReprWriter {
  public:
   explicit ReprWriter(Runtime& runtime) : runtime_(runtime) {}
@@ -21,16 +22,22 @@ class ReprWriter {
   void write(const Value& value) {
     const DepthGuard guard(runtime_.budget);
     switch (value.kind()) {
-      case Kind::kString: return string(value.asString());
-      case Kind::kList: return items("[", value.asSequence().items, "]");
-      case Kind::kTuple: return items("(", value.asSequence().items, value.asSequence().items.size() == 1 ? ",)" : ")");
-      case Kind::kDict: return dict(value.asDict());
-      case Kind::kDictView: return view(value);
+      case Kind::kString:
+        return string(value.asString());
+      case Kind::kList:
+        return items("[", value.asSequence().items, "]");
+      case Kind::kTuple:
+        return items("(", value.asSequence().items, value.asSequence().items.size() == 1 ? ",)" : ")");
+      case Kind::kDict:
+        return dict(value.asDict());
+      case Kind::kDictView:
+        return view(value);
       case Kind::kNamespace:
         put("<Namespace ");
         dict(value.as<Namespace>().attributes);
         return put(">");
-      default: return put(plain(value));
+      default:
+        return put(plain(value));
     }
   }
 
@@ -81,13 +88,15 @@ std::string hexEscape(std::uint32_t code) {
   constexpr char kDigits[] = "0123456789abcdef";
   const int digits = code <= 0xFF ? 2 : code <= 0xFFFF ? 4 : 8;
   std::string escaped = digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
-  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) escaped += kDigits[code >> shift & 0xF];
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
+    escaped += kDigits[code >> shift & 0xF];
   return escaped;
 }
 
 void ReprWriter::string(const String& text) {
   const std::string_view content = text.view();
-  const bool doubleQuoted = content.find('\'') != std::string_view::npos && content.find('"') == std::string_view::npos;
+  const bool doubleQuoted =
+      content.find('\'') != std::string_view::npos && content.find('"') == std::string_view::npos;
   const char quote = doubleQuoted ? '"' : '\'';
   std::string quoted(text.markup ? "Markup(" : "");
   quoted += quote;
@@ -116,31 +125,46 @@ void ReprWriter::string(const String& text) {
 
 std::string ReprWriter::plain(const Value& value) {
   switch (value.kind()) {
-    case Kind::kUndefined: return "Undefined";
-    case Kind::kNone: return "None";
-    case Kind::kBool: return value.asBool() ? "True" : "False";
-    case Kind::kInt: return std::to_string(value.asIntegral());
-    case Kind::kFloat: return formatFloat(value.asFloat());
+    case Kind::kUndefined:
+      return "Undefined";
+    case Kind::kNone:
+      return "None";
+    case Kind::kBool:
+      return value.asBool() ? "True" : "False";
+    case Kind::kInt:
+      return std::to_string(value.asIntegral());
+    case Kind::kFloat:
+      return formatFloat(value.asFloat());
     case Kind::kRange: {
       const auto& range = value.as<Range>();
       const std::string step = range.step == 1 ? "" : ", " + std::to_string(range.step);
       return "range(" + std::to_string(range.start) + ", " + std::to_string(range.stop) + step + ")";
     }
-    case Kind::kFunction: return "<function " + std::string(value.as<Function>().name) + ">";
-    case Kind::kMacro: return describe(value.as<Macro>());
-    case Kind::kLoop: return describe(runtime_, value.asMutable<Loop>());
-    default: return std::string("<") + typeName(value) + " object>";
+    case Kind::kFunction:
+      return "<function " + std::string(value.as<Function>().name) + ">";
+    case Kind::kMacro:
+      return describe(value.as<Macro>());
+    case Kind::kLoop:
+      return describe(runtime_, value.asMutable<Loop>());
+    default:
+      return std::string("<") + typeName(value) + " object>";
   }
 }
 
 const char* entityOf(char c) {
   switch (c) {
-    case '&': return "&amp;";
-    case '<': return "&lt;";
-    case '>': return "&gt;";
-    case '\'': return "&#39;";
-    case '"': return "&#34;";
-    default: return nullptr;
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '\'':
+      return "&#39;";
+    case '"':
+      return "&#34;";
+    default:
+      return nullptr;
   }
 }
 

@@ -7,8 +7,8 @@
 
 namespace tandem::jinja {
 
-// str(value). A string is itself, origins and all; a scalar has its own origin; what is written about any other
-// value is data.
+// str(value). A string is itself, origins and all; a scalar has its own origin; what is written about any
+// other value is data.
 TaggedText toText(Runtime& runtime, const Value& value);
 // The same as a string value; a string comes back as it is.
 Value toString(Runtime& runtime, const Value& value);

@@ -162,8 +162,8 @@ std::vector<TaggedText> split(Budget& budget, const TaggedText& text, const std:
   return parts.take();
 }
 
-std::vector<TaggedText> splitFromRight(Budget& budget, const TaggedText& text, const std::string_view* separator,
-                                       std::int64_t limit) {
+std::vector<TaggedText> splitFromRight(Budget& budget, const TaggedText& text,
+                                       const std::string_view* separator, std::int64_t limit) {
   if (limit < 0) return split(budget, text, separator, limit);
   if (!separator) return splitAtSpaceFromRight(budget, text, limit);
   const std::string_view view = text.text();
@@ -201,7 +201,8 @@ std::vector<TaggedText> splitLines(Budget& budget, const TaggedText& text, bool 
 std::size_t countOf(std::string_view text, std::string_view part) {
   if (part.empty()) return utf8::countChars(text) + 1;
   std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++count;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size()))
+    ++count;
   return count;
 }
 
@@ -209,7 +210,8 @@ TaggedText replace(Budget& budget, const TaggedText& text, std::string_view from
                    std::int64_t limit) {
   const std::string_view view = text.text();
   const std::size_t occurrences = countOf(view, from);
-  const std::size_t replaced = limit < 0 ? occurrences : std::min(occurrences, static_cast<std::size_t>(limit));
+  const std::size_t replaced =
+      limit < 0 ? occurrences : std::min(occurrences, static_cast<std::size_t>(limit));
   budget.spendBytes(costOf(text) + replaced * costOf(to));
   TaggedText out;
   std::int64_t done = 0;
@@ -266,8 +268,8 @@ TaggedText changeCase(const TaggedText& text, Case to) {
   return out;
 }
 
-TaggedText pad(Budget& budget, const TaggedText& text, std::size_t length, std::int64_t width, const TaggedText& fill,
-               Align align) {
+TaggedText pad(Budget& budget, const TaggedText& text, std::size_t length, std::int64_t width,
+               const TaggedText& fill, Align align) {
   if (width <= static_cast<std::int64_t>(length)) return text;
   const std::size_t missing = static_cast<std::size_t>(width) - length;
   budget.spend(missing);
@@ -276,9 +278,11 @@ TaggedText pad(Budget& budget, const TaggedText& text, std::size_t length, std::
   // The odd one goes left when both the missing and the whole width are odd, as in Python.
   if (align == Align::kCenter) left = missing / 2 + (missing & static_cast<std::size_t>(width) & 1);
   TaggedText out;
-  for (std::size_t i = 0; i < left; ++i) out.append(fill);
+  for (std::size_t i = 0; i < left; ++i)
+    out.append(fill);
   out.append(text);
-  for (std::size_t i = left; i < missing; ++i) out.append(fill);
+  for (std::size_t i = left; i < missing; ++i)
+    out.append(fill);
   return out;
 }
 

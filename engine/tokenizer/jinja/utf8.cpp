@@ -25,8 +25,9 @@ utf8proc_category_t category(std::uint32_t code) {
 }
 
 const SpecialCase* specialCase(std::uint32_t code) {
-  const auto* found = std::lower_bound(std::begin(kSpecialCases), std::end(kSpecialCases), code,
-                                       [](const SpecialCase& entry, std::uint32_t c) { return entry.code < c; });
+  const auto* found =
+      std::lower_bound(std::begin(kSpecialCases), std::end(kSpecialCases), code,
+                       [](const SpecialCase& entry, std::uint32_t c) { return entry.code < c; });
   return found != std::end(kSpecialCases) && found->code == code ? found : nullptr;
 }
 
@@ -53,7 +54,8 @@ Char decode(std::string_view text, std::size_t position) {
     return wellFormed ? Char{code, 3} : invalid;
   }
   if (!isContinuation(text, position + 3)) return invalid;
-  const std::uint32_t code = (lead & 0x07U) << 18 | second << 12 | third << 6 | continuation(text, position + 3);
+  const std::uint32_t code =
+      (lead & 0x07U) << 18 | second << 12 | third << 6 | continuation(text, position + 3);
   return code >= 0x10000 && code <= 0x10FFFF ? Char{code, 4} : invalid;
 }
 
@@ -80,20 +82,22 @@ void append(std::string& out, std::uint32_t code) {
 
 std::size_t countChars(std::string_view text) {
   std::size_t count = 0;
-  for (std::size_t position = 0; position < text.size(); position += decode(text, position).length) ++count;
+  for (std::size_t position = 0; position < text.size(); position += decode(text, position).length)
+    ++count;
   return count;
 }
 
 std::size_t offsetOf(std::string_view text, std::size_t index) {
   std::size_t position = 0;
-  for (; index > 0 && position < text.size(); --index) position += decode(text, position).length;
+  for (; index > 0 && position < text.size(); --index)
+    position += decode(text, position).length;
   return position;
 }
 
 bool isSpace(std::uint32_t code) {
   if (code < 0x80) return code == ' ' || (code >= 0x09 && code <= 0x0D) || (code >= 0x1C && code <= 0x1F);
-  return code == 0x85 || code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 ||
-         code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
+  return code == 0x85 || code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) ||
+         code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
 }
 
 bool isLineBreak(std::uint32_t code) {
@@ -106,7 +110,9 @@ bool isAlpha(std::uint32_t code) {
   return c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_LO;
 }
 
-bool isDecimal(std::uint32_t code) { return category(code) == UTF8PROC_CATEGORY_ND; }
+bool isDecimal(std::uint32_t code) {
+  return category(code) == UTF8PROC_CATEGORY_ND;
+}
 
 bool isDigit(std::uint32_t code) {
   // Superscripts and the circled and parenthesised digits are digits without being decimal.
@@ -138,8 +144,12 @@ bool isPrintable(std::uint32_t code) {
   }
 }
 
-bool isUpper(std::uint32_t code) { return category(code) == UTF8PROC_CATEGORY_LU; }
-bool isTitle(std::uint32_t code) { return category(code) == UTF8PROC_CATEGORY_LT; }
+bool isUpper(std::uint32_t code) {
+  return category(code) == UTF8PROC_CATEGORY_LU;
+}
+bool isTitle(std::uint32_t code) {
+  return category(code) == UTF8PROC_CATEGORY_LT;
+}
 bool isLower(std::uint32_t code) {
   // Ordinal indicators count as lower case although they are "other letters".
   return category(code) == UTF8PROC_CATEGORY_LL || code == 0xAA || code == 0xBA;

@@ -1,9 +1,9 @@
 // Characters: decoding, classes and case, as Python's str has them.
 //
 // Strings are UTF-8. A byte that is not part of a well-formed character is a character of its own, numbered
-// 0xDC00 + byte and written back as that byte (Python's "surrogateescape"), so no input is ever changed or refused
-// for its encoding. Classes and simple case mappings come from utf8proc (Unicode 15); the characters whose upper or
-// title case is longer than one character are in special_casing.h.
+// 0xDC00 + byte and written back as that byte (Python's "surrogateescape"), so no input is ever changed or
+// refused for its encoding. Classes and simple case mappings come from utf8proc (Unicode 15); the characters
+// whose upper or title case is longer than one character are in special_casing.h.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,12 @@ bool isLower(std::uint32_t code);
 bool isTitle(std::uint32_t code);
 bool isCaseIgnorable(std::uint32_t code);
 bool isIdentifier(std::uint32_t code);  // may stand in a name
-inline bool isCased(std::uint32_t code) { return isUpper(code) || isLower(code) || isTitle(code); }
-inline bool isAlnum(std::uint32_t code) { return isAlpha(code) || isNumeric(code); }
+inline bool isCased(std::uint32_t code) {
+  return isUpper(code) || isLower(code) || isTitle(code);
+}
+inline bool isAlnum(std::uint32_t code) {
+  return isAlpha(code) || isNumeric(code);
+}
 
 // Full case mappings of one character, as UTF-8. `lower` takes no account of the final sigma.
 std::string upper(std::uint32_t code);

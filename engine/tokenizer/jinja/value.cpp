@@ -18,7 +18,9 @@ std::uint64_t mix(std::uint64_t h) {
   return h ^ (h >> 31);
 }
 
-std::uint64_t hashText(std::string_view text) { return std::hash<std::string_view>{}(text); }
+std::uint64_t hashText(std::string_view text) {
+  return std::hash<std::string_view>{}(text);
+}
 
 bool equalNumbers(const Value& a, const Value& b) {
   if (a.isIntegral() && b.isIntegral()) return a.asIntegral() == b.asIntegral();
@@ -43,8 +45,9 @@ String::String(TaggedText content, bool isMarkup)
     : text(std::move(content)), length(utf8::countChars(text.text())), markup(isMarkup) {}
 
 Value Arguments::takeKeyword(std::string_view name) {
-  const auto found = std::find_if(keywords.begin(), keywords.end(),
-                                  [&](const auto& keyword) { return keyword.first.asString().view() == name; });
+  const auto found = std::find_if(keywords.begin(), keywords.end(), [&](const auto& keyword) {
+    return keyword.first.asString().view() == name;
+  });
   if (found == keywords.end()) return {};
   const Value value = found->second;
   keywords.erase(found);
@@ -57,42 +60,67 @@ std::string Undefined::message() const {
   if (name.is(Kind::kInt)) shown = std::to_string(name.asIntegral());
   if (unsafe) return "access to attribute " + shown + " of '" + owner + "' object is unsafe";
   if (!owner) return shown + " is undefined";
-  return std::string("'") + owner + " object' has no " + (name.isString() ? "attribute " : "element ") + shown;
+  return std::string("'") + owner + " object' has no " + (name.isString() ? "attribute " : "element ") +
+         shown;
 }
 
-void Undefined::raise() const { fail(unsafe ? FailureKind::kSecurity : FailureKind::kUndefined, message()); }
+void Undefined::raise() const {
+  fail(unsafe ? FailureKind::kSecurity : FailureKind::kUndefined, message());
+}
 
 const char* typeName(const Value& value) {
   switch (value.kind()) {
-    case Kind::kMissing: return "missing";
-    case Kind::kUndefined: return "Undefined";
-    case Kind::kNone: return "NoneType";
-    case Kind::kBool: return "bool";
-    case Kind::kInt: return "int";
-    case Kind::kFloat: return "float";
-    case Kind::kString: return "str";
-    case Kind::kList: return "list";
-    case Kind::kTuple: return "tuple";
-    case Kind::kDict: return "dict";
-    case Kind::kDictView: return "dict view";
-    case Kind::kRange: return "range";
-    case Kind::kNamespace: return "Namespace";
-    case Kind::kIterator: return "generator";
-    case Kind::kFunction: return "function";
-    case Kind::kMacro: return "Macro";
-    case Kind::kLoop: return "LoopContext";
-    case Kind::kCycler: return "Cycler";
-    case Kind::kJoiner: return "Joiner";
+    case Kind::kMissing:
+      return "missing";
+    case Kind::kUndefined:
+      return "Undefined";
+    case Kind::kNone:
+      return "NoneType";
+    case Kind::kBool:
+      return "bool";
+    case Kind::kInt:
+      return "int";
+    case Kind::kFloat:
+      return "float";
+    case Kind::kString:
+      return "str";
+    case Kind::kList:
+      return "list";
+    case Kind::kTuple:
+      return "tuple";
+    case Kind::kDict:
+      return "dict";
+    case Kind::kDictView:
+      return "dict view";
+    case Kind::kRange:
+      return "range";
+    case Kind::kNamespace:
+      return "Namespace";
+    case Kind::kIterator:
+      return "generator";
+    case Kind::kFunction:
+      return "function";
+    case Kind::kMacro:
+      return "Macro";
+    case Kind::kLoop:
+      return "LoopContext";
+    case Kind::kCycler:
+      return "Cycler";
+    case Kind::kJoiner:
+      return "Joiner";
   }
   return "object";
 }
 
 std::uint64_t hashOf(Budget& budget, const Value& value) {
   switch (value.kind()) {
-    case Kind::kNone: return 0x4E6F6E65;
-    case Kind::kUndefined: return 0x556E64;
+    case Kind::kNone:
+      return 0x4E6F6E65;
+    case Kind::kUndefined:
+      return 0x556E64;
     case Kind::kBool:
-    case Kind::kInt: return mix(static_cast<std::uint64_t>(value.asIntegral()));
+    case Kind::kInt:
+      return mix(static_cast<std::uint64_t>(value.asIntegral()));
     case Kind::kFloat: {
       const double number = value.asFloat();
       const bool integral = std::floor(number) == number && number >= -0x1p63 && number < 0x1p63;
@@ -106,7 +134,8 @@ std::uint64_t hashOf(Budget& budget, const Value& value) {
       budget.spend(value.asSequence().items.size());
       std::uint64_t hash = 0x7457;
       for (const Value& item : value.asSequence().items) {
-        // A tuple inside a tuple counts by its size only: equal values still hash alike, and nothing recurses.
+        // A tuple inside a tuple counts by its size only: equal values still hash alike, and nothing
+        // recurses.
         hash = mix(hash ^ (item.is(Kind::kTuple) ? item.asSequence().items.size() : hashOf(budget, item)));
       }
       return hash;
@@ -115,7 +144,8 @@ std::uint64_t hashOf(Budget& budget, const Value& value) {
     case Kind::kDict:
     case Kind::kDictView:
       fail(FailureKind::kRuntime, std::string("unhashable type: '") + typeName(value) + "'");
-    default: return mix(reinterpret_cast<std::uintptr_t>(value.object()));
+    default:
+      return mix(reinterpret_cast<std::uintptr_t>(value.object()));
   }
 }
 
@@ -126,7 +156,8 @@ bool equal(Budget& budget, const Value& a, const Value& b) {
   switch (a.kind()) {
     case Kind::kMissing:
     case Kind::kUndefined:
-    case Kind::kNone: return true;
+    case Kind::kNone:
+      return true;
     case Kind::kString: {
       const std::string_view left = a.asString().view();
       const std::string_view right = b.asString().view();
@@ -153,7 +184,8 @@ bool equal(Budget& budget, const Value& a, const Value& b) {
       if (left.size != right.size) return false;
       return left.size == 0 || (left.start == right.start && (left.size == 1 || left.step == right.step));
     }
-    default: return a.object() == b.object();
+    default:
+      return a.object() == b.object();
   }
 }
 
@@ -179,9 +211,8 @@ const Value* Dict::find(Budget& budget, const Value& key) const {
 }
 
 const Value* Dict::find(std::string_view key) const {
-  const std::ptrdiff_t at = indexOf(hashText(key), [&](const Value& other) {
-    return other.isString() && other.asString().view() == key;
-  });
+  const std::ptrdiff_t at = indexOf(
+      hashText(key), [&](const Value& other) { return other.isString() && other.asString().view() == key; });
   return at < 0 ? nullptr : &entries_[static_cast<std::size_t>(at)].second;
 }
 
@@ -196,7 +227,8 @@ void Dict::set(Budget& budget, const Value& key, const Value& value) {
   if (!index_.empty()) {
     index_.emplace(hash, entries_.size() - 1);
   } else if (entries_.size() == kIndexFrom) {
-    for (std::size_t i = 0; i < entries_.size(); ++i) index_.emplace(hashOf(budget, entries_[i].first), i);
+    for (std::size_t i = 0; i < entries_.size(); ++i)
+      index_.emplace(hashOf(budget, entries_[i].first), i);
   }
 }
 

@@ -1,11 +1,13 @@
 // The values a template works with: Python's, as far as chat templates meet them.
 //
-// A Value is 16 bytes and copied freely: a scalar, or a pointer to an Object. Objects belong to an Arena (arena.h)
-// and live until the render ends, so values need no counting and cycles do no harm. Constants of a template live in
-// the template's own arena and are never changed, which is what lets threads share a template.
+// A Value is 16 bytes and copied freely: a scalar, or a pointer to an Object. Objects belong to an Arena
+// (arena.h) and live until the render ends, so values need no counting and cycles do no harm. Constants of a
+// template live in the template's own arena and are never changed, which is what lets threads share a
+// template.
 //
-// Origin. Strings are TaggedText: every byte knows whether the template wrote it or whether it is data. A number,
-// a bool or none carries one flag for the text it would print as: written or counted by the template, or data.
+// Origin. Strings are TaggedText: every byte knows whether the template wrote it or whether it is data. A
+// number, a bool or none carries one flag for the text it would print as: written or counted by the template,
+// or data.
 #pragma once
 
 #include <cassert>
@@ -87,8 +89,8 @@ class Value {
     v.float_ = value;
     return v;
   }
-  Value(const String* object);                                // NOLINT: implicit, an object is its value
-  Value(const Dict* object);                                  // NOLINT
+  Value(const String* object);  // NOLINT: implicit, an object is its value
+  Value(const Dict* object);    // NOLINT
   Value(Kind kind, const Object* object) : kind_(kind), object_(object) {}
 
   Kind kind() const { return kind_; }
@@ -191,7 +193,7 @@ struct DictView : Object {
 
 struct Range : Object {
   std::int64_t start, stop, step;
-  std::int64_t size;        // number of items
+  std::int64_t size;          // number of items
   bool fromTemplate = false;  // origin of its items
   std::int64_t at(std::int64_t index) const { return start + index * step; }
 };
@@ -214,8 +216,8 @@ struct Arguments {
   Value takeKeyword(std::string_view name);
 };
 
-// Filters, tests, methods and global functions share one form. `self` is what they are applied to (a filter's input,
-// a method's object), missing for a global function.
+// Filters, tests, methods and global functions share one form. `self` is what they are applied to (a filter's
+// input, a method's object), missing for a global function.
 using NativeCall = Value (*)(Runtime& runtime, const Value& self, const Arguments& arguments);
 
 struct Function : Object {
