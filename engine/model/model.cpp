@@ -31,6 +31,17 @@ std::string hashOf(std::span<const std::byte> bytes) {
   return text;
 }
 
+Result<ChatTemplate> readTemplate(const gguf::File& file, const Tokenizer& tokenizer) {
+  auto source = file.getString("tokenizer.chat_template");
+  if (!source.ok()) return source.error();
+  if (!source->has_value()) {
+    return Error{ErrorCode::kNotFound, "the model has no chat template: it continues text and does not chat",
+                 "tokenizer.chat_template"};
+  }
+  const auto spelling = [&](TokenId id) { return std::string(tokenizer.decode(id, ControlText::kShown)); };
+  return ChatTemplate::parse(**source, spelling(tokenizer.vocabulary().bosId()), spelling(tokenizer.vocabulary().eosId()));
+}
+
 std::string megabytes(std::uint64_t bytes) {
   return std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
 }
@@ -128,6 +139,7 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string& path, const 
   if (!weights.ok()) return weights.error();
 
   auto model = std::shared_ptr<Model>(new Model);
+  model->template_ = readTemplate(**file, **tokenizer);
   model->fingerprint_ = hashOf((*file)->bytes());
   model->file_ = std::move(*file);
   model->config_ = std::move(*config);

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "engine/base/status.h"
 #include "engine/gguf/file.h"
 #include "engine/model/config.h"
 #include "engine/model/weights.h"
+#include "engine/tokenizer/chat_template.h"
 #include "engine/tokenizer/tokenizer.h"
 
 namespace tandem {
@@ -43,6 +43,9 @@ class Model {
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   std::shared_ptr<const Tokenizer> sharedTokenizer() const { return tokenizer_; }
 
+  // The file's chat template: kNotFound when it has none, the template's own error when it cannot be read.
+  const Result<ChatTemplate>& chatTemplate() const { return template_; }
+
   std::string displayName() const;       // general.name, or the file's name
   std::string quantizationName() const;  // "Q4_1", "Q4_K_M", ... by general.file_type
   std::uint64_t parameters() const;      // elements of all tensors
@@ -56,6 +59,7 @@ class Model {
   ModelConfig config_;
   Weights weights_;
   std::shared_ptr<const Tokenizer> tokenizer_;
+  Result<ChatTemplate> template_ = Error{ErrorCode::kNotFound, "the model has no chat template"};
   std::string fingerprint_;
 };
 

@@ -1,0 +1,160 @@
+#include "tests/model/faulty_kernels.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "engine/kernels/arithmetic.h"
+#include "engine/kernels/half.h"
+#include "engine/kernels/quant/dispatch.h"
+
+namespace tandem::test {
+namespace {
+
+using namespace tandem::kernels;
+
+const KernelSet* base = nullptr;
+int headColumns = 0;
+
+// Rule 1: with several rows, the blocks of K are added in the opposite order.
+void reversedSumForSeveralRows(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin, int groupEnd,
+                               float* out, std::size_t outStride) {
+  base->matmulQuantized(w, x, rows, groupBegin, groupEnd, out, outStride);
+  if (rows == 1) return;
+  withFormat(w.format(), [&]<class F>(F) {
+    if constexpr (F::kElements > 1) {
+      constexpr int perUnit = F::kElements / kBlock;
+      const int blocks = w.k() / kBlock;
+      for (int column = groupBegin * kGroup; column < std::min(groupEnd * kGroup, w.n()); ++column) {
+        for (int r = 0; r < rows; ++r) {
+          float sum = 0;
+          for (int b = blocks - 1; b >= 0; --b) {
+            const std::uint8_t* unit = w.group(column / kGroup) + (b / perUnit) * F::kPackedBytes;
+            const BlockView v = F::view(unit, b % perUnit, column % kGroup);
+            const std::size_t at = static_cast<std::size_t>(r) * blocks + b;
+            std::int32_t isum = 0;
+            for (int i = 0; i < kBlock; ++i) isum += v.sub[i / 16] * v.q[i] * x.q[at * kBlock + i];
+            sum = std::fmaf(static_cast<float>(isum), v.scale * x.d[at], sum);
+            if (F::kHasMinimum) sum = std::fmaf(v.minimum, x.s[at], sum);
+          }
+          out[r * outStride + column] = sum;
+        }
+      }
+    }
+  });
+}
+
+// Rule 2: rows after the first are quantised to 126 steps.
+bool otherScaleForLaterRows(const float* x, int k, int row, const QuantizedRows& out) {
+  if (!base->quantizeRow(x, k, row, out)) return false;
+  if (row == 0) return true;
+  for (int b = 0; b < k / kBlock; ++b) {
+    const std::size_t at = static_cast<std::size_t>(row) * (k / kBlock) + b;
+    out.d[at] *= 127.0f / 126.0f;
+  }
+  return true;
+}
+
+// Rule 3, attention by one running maximum that is carried from tile to tile.
+template <CacheType type>
+float element(const void* row, int i) {
+  if constexpr (type == CacheType::kF16) return halfToFloat(static_cast<const std::uint16_t*>(row)[i]);
+  return static_cast<const float*>(row)[i];
+}
+
+template <CacheType type>
+void carriedMaximum(const AttentionJob& job) {
+  const int first = tileStart(job.begin);
+  for (int h = 0; h < job.heads; ++h) {
+    const float* q = job.q + h * job.headDim;
+    float* out = job.out + h * job.headDim;
+    std::fill(out, out + job.headDim, 0.0f);
+    float m = -INFINITY, l = 0;
+    for (int p = job.begin; p < job.end; ++p) {
+      float s = 0;
+      for (int i = 0; i < job.headDim; ++i) s = std::fmaf(q[i], element<type>(job.keys[p - first], i), s);
+      s *= job.scale;
+      const float newMax = std::max(m, s), keep = std::exp(m - newMax), weight = std::exp(s - newMax);
+      for (int i = 0; i < job.headDim; ++i) out[i] = out[i] * keep + weight * element<type>(job.values[p - first], i);
+      l = l * keep + weight;
+      m = newMax;
+    }
+    for (int i = 0; i < job.headDim; ++i) out[i] /= l;
+  }
+}
+
+// Rule 3, masked keys: the slot in memory after the row's own key takes part.
+template <CacheType type>
+void nextSlotIsRead(const AttentionJob& job) {
+  const int first = tileStart(job.begin), count = job.end - first;
+  std::vector<const void*> keys(job.keys, job.keys + count), values(job.values, job.values + count);
+  const std::size_t rowBytes = job.stride * cacheElementBytes(type);
+  keys.push_back(static_cast<const std::byte*>(keys.back()) + rowBytes);
+  values.push_back(static_cast<const std::byte*>(values.back()) + rowBytes);
+  AttentionJob longer = job;
+  longer.end = job.end + 1;
+  longer.keys = keys.data();
+  longer.values = values.data();
+  (type == CacheType::kF16 ? base->attendF16 : base->attendF32)(longer);
+}
+
+// Rule 4: every second row is cut instead of rounded.
+bool cutToCacheAtTimes(const float* x, int n, CacheType type, void* out) {
+  static int calls = 0;
+  const bool finite = base->toCache(x, n, type, out);
+  if (++calls % 2 == 0 || type == CacheType::kF32) return finite;
+  for (int i = 0; i < n; ++i) {
+    const auto cut = std::bit_cast<float>(std::bit_cast<std::uint32_t>(x[i]) & ~0x1FFFu);
+    static_cast<std::uint16_t*>(out)[i] = floatToHalf(cut);
+  }
+  return finite;
+}
+
+// Rule 5: a norm that sums from front to back, and an exponential of the C library.
+void normInPlainOrder(const float* x, const float* weight, int n, float eps, float* out) {
+  float sum = 0;
+  for (int i = 0; i < n; ++i) sum += x[i] * x[i];
+  const float factor = 1.0f / std::sqrt(sum / static_cast<float>(n) + eps);
+  for (int i = 0; i < n; ++i) out[i] = weight ? (x[i] * factor) * weight[i] : x[i] * factor;
+}
+
+void activationOfTheLibrary(float* gate, const float* up, int n, Activation) {
+  for (int i = 0; i < n; ++i) gate[i] = gate[i] / (1.0f + std::exp(-gate[i])) * up[i];
+}
+
+// Rule 8: with several rows the logits are rounded to BF16.
+void coarseLogitsForSeveralRows(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin, int groupEnd,
+                                float* out, std::size_t outStride) {
+  base->matmulQuantized(w, x, rows, groupBegin, groupEnd, out, outStride);
+  if (rows == 1 || w.n() != headColumns) return;
+  for (int r = 0; r < rows; ++r) {
+    for (int c = groupBegin * kGroup; c < std::min(groupEnd * kGroup, w.n()); ++c) {
+      float& logit = out[r * outStride + c];
+      logit = std::bit_cast<float>((std::bit_cast<std::uint32_t>(logit) + 0x8000u) & 0xFFFF0000u);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Fault> plantFaults(const KernelSet& set, int vocabulary) {
+  base = &set;
+  headColumns = vocabulary;
+  std::vector<Fault> faults;
+  const auto plant = [&](const char* name, const char* rule, auto member, auto function) {
+    faults.push_back({name, rule, set});
+    faults.back().kernels.*member = function;
+  };
+  plant("sum in another order for several rows", "1", &KernelSet::matmulQuantized, reversedSumForSeveralRows);
+  plant("other quantisation for later rows", "2", &KernelSet::quantizeRow, otherScaleForLaterRows);
+  plant("carried maximum", "3", &KernelSet::attendF16, carriedMaximum<CacheType::kF16>);
+  plant("masked key that is read", "3", &KernelSet::attendF16, nextSlotIsRead<CacheType::kF16>);
+  plant("key that is not rounded", "4", &KernelSet::toCache, cutToCacheAtTimes);
+  plant("norm in plain order", "5", &KernelSet::rmsNorm, normInPlainOrder);
+  plant("exponential of the C library", "5", &KernelSet::gatedActivation, activationOfTheLibrary);
+  plant("coarse logits for several rows", "8", &KernelSet::matmulQuantized, coarseLogitsForSeveralRows);
+  return faults;
+}
+
+}  // namespace tandem::test

@@ -1,0 +1,95 @@
+// The engine's own checks on tiny models: they pass, and each planted fault makes one fail.
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "engine/verify/checks.h"
+#include "tests/gguf/tiny_models.h"
+#include "tests/model/faulty_kernels.h"
+#include "tests/model/quantized_tiny.h"
+
+using namespace tandem;
+using namespace tandem::test;
+
+namespace {
+
+std::string recipe(const char* name) { return std::string(TANDEM_TEST_DATA) + "/tiny-models/" + name + ".json"; }
+
+VerifyOptions quick(const kernels::KernelSet& set) {
+  VerifyOptions options;
+  options.kernels = &set;
+  options.otherSets = {&kernels::referenceKernels()};
+  if (&set == &kernels::referenceKernels()) options.otherSets = otherKernelSets(set);
+  options.threadCounts = {1, 3};
+  options.tokens = 80;
+  options.generated = 48;
+  options.largestBatch = 12;
+  return options;
+}
+
+}  // namespace
+
+class TestExactness : public QObject {
+  Q_OBJECT
+
+  std::shared_ptr<const Model> model(const std::string& path) {
+    auto loaded = Model::load(path);
+    if (!loaded.ok()) qFatal("%s", loaded.error().describe().c_str());
+    return *loaded;
+  }
+  std::string path(const char* name) const { return (dir_.path() + "/" + name + ".gguf").toStdString(); }
+  QTemporaryDir dir_;
+
+ private slots:
+  void initTestCase() {
+    for (const char* name : {"llama", "gemma3"}) QVERIFY(writeTinyModel(recipe(name), path(name)).ok());
+    QVERIFY(writeQuantizedTiny(path("llama"), path("quantized")).ok());
+  }
+
+  void checksPass_data() {
+    QTest::addColumn<QString>("name");
+    for (const char* name : {"llama", "gemma3", "quantized"}) QTest::newRow(name) << name;
+  }
+  void checksPass() {
+    QFETCH(QString, name);
+    const auto tiny = model(path(name.toUtf8().constData()));
+    for (const kernels::KernelSet* set : kernels::availableKernels()) {
+      int checks = 0;
+      const Status status = runChecks(tiny, quick(*set), [&](const CheckResult& result) {
+        ++checks;
+        QVERIFY2(result.passed, (std::string(set->name) + ": " + result.name + ": " + result.detail).c_str());
+      });
+      QVERIFY2(status.ok(), status.ok() ? "" : status.error().describe().c_str());
+      QCOMPARE(checks, 10);
+    }
+  }
+
+  void plantedFaultsAreCaught_data() {
+    QTest::addColumn<int>("set");
+    QTest::addColumn<int>("fault");
+    const auto sets = kernels::availableKernels();
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      const auto faults = plantFaults(*sets[s], 128);
+      for (std::size_t f = 0; f < faults.size(); ++f) {
+        QTest::addRow("%s, rule %s, %s", sets[s]->name, faults[f].rule, faults[f].name) << int(s) << int(f);
+      }
+    }
+  }
+  void plantedFaultsAreCaught() {
+    QFETCH(int, set);
+    QFETCH(int, fault);
+    const kernels::KernelSet& base = *kernels::availableKernels()[set];
+    const auto faults = plantFaults(base, 128);
+    VerifyOptions options = quick(faults[fault].kernels);
+    options.otherSets = {&kernels::referenceKernels()};
+    std::string failed;
+    const Status status = runChecks(model(path("quantized")), options, [&](const CheckResult& result) {
+      if (!result.passed) failed += result.name + "; ";
+    });
+    // A fault that makes numbers infinite is caught by the check for that.
+    QVERIFY2(!failed.empty() || (!status.ok() && status.error().code == ErrorCode::kNonFinite), "nothing failed");
+    qInfo("caught by: %s", failed.empty() ? "not finite" : failed.c_str());
+  }
+};
+
+QTEST_APPLESS_MAIN(TestExactness)
+#include "test_exactness.moc"
