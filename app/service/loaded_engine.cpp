@@ -1,0 +1,74 @@
+#include "app/service/loaded_engine.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace tandem::service {
+
+int boundedContext(const MemoryPlan& plan, const ModelConfig& config, int wanted, kernels::CacheType type) {
+  const int asked = wanted > 0 ? std::min(wanted, config.contextLength) : config.contextLength;
+  const std::uint64_t perToken = plan.cachePerToken / kernels::cacheElementBytes(kernels::CacheType::kF16) *
+                                 kernels::cacheElementBytes(type);
+  if (plan.available == 0 || perToken == 0) return asked;
+  return static_cast<int>(std::min<std::uint64_t>(asked, plan.available / 4 * 3 / perToken));
+}
+
+Result<std::unique_ptr<LoadedEngine>> LoadedEngine::load(const std::string& path, const LoadOptions& options,
+                                                         const EngineOptions& engine,
+                                                         std::function<void(double)> progress) {
+  if (options.threads < 0 || options.contextLength < 0) {
+    return Error{ErrorCode::kInvalidArgument, "Threads and context length must not be negative.",
+                 options.threads < 0 ? "threads" : "context_length"};
+  }
+  try {
+    return make(path, options, engine, std::move(progress));
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::kOutOfMemory, "This machine has too little free memory for the model."};
+  } catch (const std::exception& exception) {  // threads that the system refuses
+    return Error{ErrorCode::kInternal, std::string("The model could not be made ready: ") + exception.what()};
+  }
+}
+
+Result<std::unique_ptr<LoadedEngine>> LoadedEngine::make(const std::string& path, const LoadOptions& options,
+                                                         const EngineOptions& engine,
+                                                         std::function<void(double)> progress) {
+  auto model = Model::load(path, {.progress = std::move(progress)});
+  if (!model) return model.error();
+  auto decoder = Decoder::create(
+      *model, {.kernels = engine.kernels, .threads = options.threads, .cacheType = engine.cacheType});
+  if (!decoder) return decoder.error();
+  const ModelConfig& config = (*model)->config();
+  const int context =
+      boundedContext(Model::plan((*model)->file(), config), config, options.contextLength, engine.cacheType);
+  if (context == 0) {
+    return Error{ErrorCode::kOutOfMemory,
+                 "This machine has no memory left for the model's context. Close other programs, or choose a "
+                 "smaller model."};
+  }
+  return std::unique_ptr<LoadedEngine>(new LoadedEngine(std::move(*model), std::move(*decoder), context));
+}
+
+LoadedEngine::LoadedEngine(std::shared_ptr<const Model> model, std::unique_ptr<Decoder> decoder,
+                           int contextLength)
+    : model_(std::move(model)), decoder_(std::move(decoder)), generator_(*decoder_) {
+  info_.path = model_->file().path();
+  info_.name = model_->displayName();
+  info_.architecture = model_->config().architectureName;
+  info_.quantization = model_->quantizationName();
+  info_.fingerprint = model_->fingerprint();
+  info_.fileBytes = model_->file().size();
+  info_.parameters = model_->parameters();
+  info_.contextLength = contextLength;
+  info_.vocabSize = model_->config().vocabulary;
+  // A template that is there but broken is not passed over in silence: requests fail with its error.
+  const Result<ChatTemplate>& chat = model_->chatTemplate();
+  info_.hasChatTemplate = chat.ok() || chat.error().code != ErrorCode::kNotFound;
+  for (const EndToken& token : model_->tokenizer().vocabulary().endTokens())
+    info_.endTokens.push_back({token.id, token.text});
+  info_.kernelSet = decoder_->kernels().name;
+  info_.threads = decoder_->threads();
+}
+
+}  // namespace tandem::service

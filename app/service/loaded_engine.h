@@ -1,0 +1,51 @@
+// A model made ready to run: weights, decoder, generator, and what there is to tell of them. Belongs to one
+// thread; the model inside may be shared.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/service/engine_backend.h"
+#include "engine/model/decoder.h"
+#include "engine/session/generator.h"
+
+namespace tandem::service {
+
+// How the engine computes, for measurements and checks; nothing of it changes a text but the cache's type.
+struct EngineOptions {
+  const kernels::KernelSet* kernels = nullptr;  // null: the best of this CPU
+  kernels::CacheType cacheType = kernels::CacheType::kF16;
+};
+
+class LoadedEngine {
+ public:
+  // Errors: those of Model::load and Decoder::create; kOutOfMemory when there is no room for a context;
+  // kInvalidArgument (negative options).
+  static Result<std::unique_ptr<LoadedEngine>> load(const std::string& path, const LoadOptions& options,
+                                                    const EngineOptions& engine,
+                                                    std::function<void(double fraction)> progress = {});
+
+  const std::shared_ptr<const Model>& model() const { return model_; }
+  Decoder& decoder() { return *decoder_; }
+  Generator& generator() { return generator_; }
+  const ModelInfo& info() const { return info_; }
+
+ private:
+  // load() without the checks of the options; lets exceptions through.
+  static Result<std::unique_ptr<LoadedEngine>> make(const std::string& path, const LoadOptions& options,
+                                                    const EngineOptions& engine,
+                                                    std::function<void(double fraction)> progress);
+  LoadedEngine(std::shared_ptr<const Model> model, std::unique_ptr<Decoder> decoder, int contextLength);
+
+  std::shared_ptr<const Model> model_;
+  std::unique_ptr<Decoder> decoder_;
+  Generator generator_;
+  ModelInfo info_;
+};
+
+// Tokens that a session holds: `wanted` (0: the model's own), at most the model's own, and at most what three
+// quarters of the free memory take. 0 when there is no room for any.
+int boundedContext(const MemoryPlan& plan, const ModelConfig& config, int wanted, kernels::CacheType type);
+
+}  // namespace tandem::service
