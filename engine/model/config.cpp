@@ -18,17 +18,18 @@ class Reader {
 
   bool has(const std::string& suffix) const { return file_.find(prefix_ + suffix) != nullptr; }
 
-  // A whole number in 1 … max; `fallback` when absent, an error when there is no fallback.
-  int count(const std::string& suffix, std::uint64_t max, std::optional<int> fallback = std::nullopt) {
+  // A whole number in min … max; `fallback` when absent, an error when there is no fallback.
+  int count(const std::string& suffix, std::uint64_t max, std::optional<int> fallback = std::nullopt,
+            std::uint64_t min = 1) {
     auto value = file_.getUint(prefix_ + suffix);
     if (!value.ok()) return fail(value.error());
     if (!value->has_value()) {
       if (fallback) return *fallback;
       return fail(suffix, "is missing from the model file");
     }
-    if (**value == 0 || **value > max) {
-      return fail(suffix,
-                  "is " + std::to_string(**value) + "; it must lie between 1 and " + std::to_string(max));
+    if (**value < min || **value > max) {
+      return fail(suffix, "is " + std::to_string(**value) + "; it must lie between " + std::to_string(min) +
+                              " and " + std::to_string(max));
     }
     return static_cast<int>(**value);
   }
@@ -132,7 +133,7 @@ void readLlama(Reader& in, ModelConfig& c) {
   c.windowedLayer.assign(c.layers, false);
   c.rope.adjacentPairs = true;
   c.attentionScale = static_cast<float>(in.number("attention.scale", 0.0, 100.0, 0.0));
-  if (in.has("expert_count") && in.number("expert_count", 0, 1e6) > 0) {
+  if (in.count("expert_count", 1u << 16, 0, 0) > 0) {
     in.fail("expert_count", "says that this is a mixture of experts, which cannot be run yet",
             ErrorCode::kUnsupported);
   }

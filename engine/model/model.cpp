@@ -39,7 +39,8 @@ Result<ChatTemplate> readTemplate(const gguf::File& file, const Tokenizer& token
                  "tokenizer.chat_template"};
   }
   const auto spelling = [&](TokenId id) { return std::string(tokenizer.decode(id, ControlText::kShown)); };
-  return ChatTemplate::parse(**source, spelling(tokenizer.vocabulary().bosId()), spelling(tokenizer.vocabulary().eosId()));
+  return ChatTemplate::parse(**source, spelling(tokenizer.vocabulary().bosId()),
+                             spelling(tokenizer.vocabulary().eosId()));
 }
 
 std::string megabytes(std::uint64_t bytes) {

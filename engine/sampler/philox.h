@@ -1,5 +1,5 @@
-// Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
-// 1, 2, 3" (SC 2011). A pure function of counter and key, tested against the published vectors.
+// Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
+// easy as 1, 2, 3" (SC 2011). A pure function of counter and key, tested against the published vectors.
 #pragma once
 
 #include <array>

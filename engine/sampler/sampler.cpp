@@ -28,10 +28,12 @@ void keepTopK(std::vector<Candidate>& kept, std::int64_t k) {
   }
 }
 
-// The fewest most probable tokens whose probabilities, among those kept so far, reach p. REQUIRES: kept is sorted.
+// The fewest most probable tokens whose probabilities, among those kept so far, reach p. REQUIRES: kept is
+// sorted.
 void keepTopP(std::vector<Candidate>& kept, double p) {
   double total = 0;
-  for (const Candidate& c : kept) total += exp64(c.score);
+  for (const Candidate& c : kept)
+    total += exp64(c.score);
   double sum = 0;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     sum += exp64(kept[i].score);
@@ -52,12 +54,15 @@ double uniform(std::uint64_t seed, std::uint32_t choice, std::uint64_t t, TokenI
   return (static_cast<double>(bits) + 0.5) * 0x1p-52;
 }
 
-double gumbelOf(double u) { return -log64(-log64(u)); }
+double gumbelOf(double u) {
+  return -log64(-log64(u));
+}
 
 }  // namespace
 
 Status checkSampling(const SamplingParams& p) {
-  if (!std::isfinite(p.temperature) || p.temperature < 0) return refuse("temperature", "a number of 0 or more");
+  if (!std::isfinite(p.temperature) || p.temperature < 0)
+    return refuse("temperature", "a number of 0 or more");
   if (p.topK < 0) return refuse("top_k", "0 (no limit) or more");
   if (!(p.topP > 0 && p.topP <= 1)) return refuse("top_p", "above 0 and at most 1");
   if (!(p.minP >= 0 && p.minP <= 1)) return refuse("min_p", "between 0 and 1");
@@ -101,8 +106,8 @@ TokenId chooseToken(std::span<const float> logits, const SamplingParams& params,
   double bestScore = 0;
   for (const Candidate& c : filterLogits(logits, params)) {
     const double u = uniform(params.seed, choice, t, c.token);
-    // 1 - u <= -log u, so the noise is at most -log(1 - u). A token that cannot win with that needs no logarithms; the
-    // margin covers the rounding of exp64.
+    // 1 - u <= -log u, so the noise is at most -log(1 - u). A token that cannot win with that needs no
+    // logarithms; the margin covers the rounding of exp64.
     if (best >= 0 && 1.0 - u > exp64(c.score - bestScore) * 1.0000001) continue;
     const double score = c.score + gumbelOf(u);
     if (best < 0 || score > bestScore || (score == bestScore && c.token < best)) {

@@ -1,8 +1,10 @@
-// Chooses the token at index t of an answer from a row of logits: one function for plain, drafted and resumed rows.
+// Chooses the token at index t of an answer from a row of logits: one function for plain, drafted and resumed
+// rows.
 //
-// Temperature 0 takes the highest score, the lowest id on a tie. Otherwise temperature, top_k, top_p and min_p filter in
-// this order and the choice is argmax(log p + G), G Gumbel noise keyed by (seed, choice, t, token id): the text does not
-// depend on drafts, threads or neighbours. Every parameter at its edges: docs/sampling.md.
+// Temperature 0 takes the highest score, the lowest id on a tie. Otherwise temperature, top_k, top_p and
+// min_p filter in this order and the choice is argmax(log p + G), G Gumbel noise keyed by (seed, choice, t,
+// token id): the text does not depend on drafts, threads or neighbours. Every parameter at its edges:
+// docs/sampling.md.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +31,12 @@ struct Candidate {
   double score;
 };
 
-// The tokens that temperature, top_k, top_p and min_p leave. Sorted by score, then id, when top_k or top_p is set;
-// otherwise in the order of ids. REQUIRES: !params.greedy(), checkSampling(params).ok(), logits finite.
+// The tokens that temperature, top_k, top_p and min_p leave. Sorted by score, then id, when top_k or top_p is
+// set; otherwise in the order of ids. REQUIRES: !params.greedy(), checkSampling(params).ok(), logits finite.
 std::vector<Candidate> filterLogits(std::span<const float> logits, const SamplingParams& params);
 
-// The token at index `t` of answer `choice` of a request. REQUIRES: checkSampling(params).ok(), logits finite.
+// The token at index `t` of answer `choice` of a request. REQUIRES: checkSampling(params).ok(), logits
+// finite.
 TokenId chooseToken(std::span<const float> logits, const SamplingParams& params, std::uint64_t t,
                     std::uint32_t choice = 0);
 

@@ -84,7 +84,9 @@ struct GenerationStats {
     return prefillMs > 0 ? (promptTokens - cachedTokens) * 1000.0 / prefillMs : 0;
   }
   // The first token comes from the prefill, not from a round.
-  double tokensPerRound() const { return rounds > 0 ? static_cast<double>(completionTokens - 1) / rounds : 0; }
+  double tokensPerRound() const {
+    return rounds > 0 ? static_cast<double>(completionTokens - 1) / rounds : 0;
+  }
   double acceptance() const { return drafted > 0 ? static_cast<double>(accepted) / drafted : 0; }
 };
 

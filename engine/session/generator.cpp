@@ -22,16 +22,23 @@ class Run {
  public:
   Run(Decoder& decoder, KvSequence& sequence, const Generation& request, const GenerationCallbacks& callbacks,
       const std::atomic<bool>* cancel)
-      : decoder_(decoder), sequence_(sequence), request_(request), callbacks_(callbacks), cancel_(cancel),
-        tokenizer_(decoder.model().tokenizer()), detokenizer_(decoder.model().sharedTokenizer()) {
-    contextLength_ = request.contextLength > 0 ? request.contextLength : decoder.model().config().contextLength;
+      : decoder_(decoder),
+        sequence_(sequence),
+        request_(request),
+        callbacks_(callbacks),
+        cancel_(cancel),
+        tokenizer_(decoder.model().tokenizer()),
+        detokenizer_(decoder.model().sharedTokenizer()) {
+    contextLength_ =
+        request.contextLength > 0 ? request.contextLength : decoder.model().config().contextLength;
   }
 
   GenerationOutcome go() {
     outcome_.stats.seed = request_.sampling.seed;
     outcome_.status = check();
     if (outcome_.status.ok()) outcome_.status = prefill();
-    while (outcome_.status.ok() && !finished_) outcome_.status = round();
+    while (outcome_.status.ok() && !finished_)
+      outcome_.status = round();
     finish();
     return std::move(outcome_);
   }
@@ -71,7 +78,8 @@ class Run {
 
     drafter_ = makeDrafter(request_.speculation.drafter, decoder_.model().config().vocabulary);
     if (drafter_) drafter_->append(context_);
-    for (const TokenId token : request_.answerSoFar) detokenizer_.push(token);
+    for (const TokenId token : request_.answerSoFar)
+      detokenizer_.push(token);
     const Acceptance first{{}, choose(0)};
     add(Draft(), first);
     outcome_.stats.ttftMs = millisecondsSince(start_);
@@ -81,7 +89,8 @@ class Run {
 
   Status commitRows(int count) {
     rows_.resize(count);
-    for (int i = 0; i < count; ++i) rows_[i] = i;
+    for (int i = 0; i < count; ++i)
+      rows_[i] = i;
     return decoder_.commit(sequence_, rows_);
   }
 
@@ -92,15 +101,18 @@ class Run {
     Batch batch;
     const int base = sequence_.length();
     batch.add(last_, -1, base);
-    for (const DraftNode& node : draft.nodes) batch.add(node.token, node.parent + 1, base);
+    for (const DraftNode& node : draft.nodes)
+      batch.add(node.token, node.parent + 1, base);
     rows_.resize(batch.size());
-    for (int i = 0; i < batch.size(); ++i) rows_[i] = i;
+    for (int i = 0; i < batch.size(); ++i)
+      rows_[i] = i;
     if (Status s = decoder_.forward(sequence_, batch, rows_, cancel_); !s.ok()) return s;
 
     const Acceptance accepted = acceptDraft(
         draft, [this](int node) { return choose(node + 1); }, [this](TokenId token) { return ends(token); });
     rows_.assign(1, 0);
-    for (const int node : accepted.path) rows_.push_back(node + 1);
+    for (const int node : accepted.path)
+      rows_.push_back(node + 1);
     if (Status s = decoder_.commit(sequence_, rows_); !s.ok()) return s;
 
     ++outcome_.stats.rounds;
@@ -123,7 +135,8 @@ class Run {
   void add(const Draft& draft, const Acceptance& accepted) {
     TextPiece piece;
     const std::size_t before = outcome_.tokens.size();
-    for (const int node : accepted.path) addToken(draft.nodes[node].token, draft.origin, piece);
+    for (const int node : accepted.path)
+      addToken(draft.nodes[node].token, draft.origin, piece);
     addToken(accepted.next, TokenOrigin::kPlain, piece);
     last_ = accepted.next;
     if (drafter_) drafter_->append(std::span(outcome_.tokens).subspan(before));
@@ -198,8 +211,9 @@ class Run {
 Status checkContext(std::size_t promptTokens, int contextLength) {
   if (promptTokens < static_cast<std::size_t>(contextLength)) return {};
   return Error{ErrorCode::kContextLengthExceeded,
-               "the text is too long: it has " + std::to_string(promptTokens) + " tokens, and of the context of " +
-                   std::to_string(contextLength) + " at least one must be left for the answer (" +
+               "the text is too long: it has " + std::to_string(promptTokens) +
+                   " tokens, and of the context of " + std::to_string(contextLength) +
+                   " at least one must be left for the answer (" +
                    std::to_string(promptTokens + 1 - contextLength) + " too many)",
                "prompt"};
 }

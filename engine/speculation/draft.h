@@ -1,5 +1,5 @@
-// A draft: tokens guessed to follow the sequence, as a tree in depth-first order, and how the target's own choices walk
-// through it.
+// A draft: tokens guessed to follow the sequence, as a tree in depth-first order, and how the target's own
+// choices walk through it.
 #pragma once
 
 #include <functional>
@@ -22,16 +22,16 @@ struct Draft {
   void extendChain(TokenId token) { nodes.push_back({token, size() - 1}); }
 };
 
-// What a verify pass decided: the drafted nodes that the target confirmed, in order, and the token that the target chose
-// after the last of them.
+// What a verify pass decided: the drafted nodes that the target confirmed, in order, and the token that the
+// target chose after the last of them.
 struct Acceptance {
   std::vector<int> path;
   TokenId next;
 };
 
-// Walks from the root by the target's choice at each node: choose(-1) is the target's token after the certain one,
-// choose(i) its token after node i; choose is called once per step, in order. The walk stops where no child carries the
-// choice, or where the choice ends the answer (ends(token)).
+// Walks from the root by the target's choice at each node: choose(-1) is the target's token after the certain
+// one, choose(i) its token after node i; choose is called once per step, in order. The walk stops where no
+// child carries the choice, or where the choice ends the answer (ends(token)).
 Acceptance acceptDraft(const Draft& draft, const std::function<TokenId(int node)>& choose,
                        const std::function<bool(TokenId)>& ends);
 

@@ -7,9 +7,12 @@ namespace tandem {
 
 std::unique_ptr<Drafter> makeDrafter(DrafterKind kind, int vocabulary) {
   switch (kind) {
-    case DrafterKind::kOff: return nullptr;
-    case DrafterKind::kOwnText: return std::make_unique<OwnTextDrafter>();
-    case DrafterKind::kWrong: return std::make_unique<WrongDrafter>(vocabulary);
+    case DrafterKind::kOff:
+      return nullptr;
+    case DrafterKind::kOwnText:
+      return std::make_unique<OwnTextDrafter>();
+    case DrafterKind::kWrong:
+      return std::make_unique<WrongDrafter>(vocabulary);
   }
   return nullptr;
 }
@@ -19,7 +22,8 @@ Result<DrafterKind> drafterByName(std::string_view name) {
   if (name == "auto" || name == "own-text") return DrafterKind::kOwnText;
   if (name == "wrong") return DrafterKind::kWrong;
   return Error{ErrorCode::kInvalidArgument,
-               "there is no drafter '" + std::string(name) + "'; choose off, auto, own-text or wrong", "spec"};
+               "there is no drafter '" + std::string(name) + "'; choose off, auto, own-text or wrong",
+               "spec"};
 }
 
 }  // namespace tandem

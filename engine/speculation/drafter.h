@@ -1,5 +1,5 @@
-// Drafters guess how a text goes on. The target verifies every guess, so a drafter can only cost time, never change the
-// text. A drafter belongs to one request and sees its tokens in order.
+// Drafters guess how a text goes on. The target verifies every guess, so a drafter can only cost time, never
+// change the text. A drafter belongs to one request and sees its tokens in order.
 #pragma once
 
 #include <memory>

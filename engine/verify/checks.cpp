@@ -16,10 +16,14 @@ using Rows = std::vector<std::vector<float>>;  // logits by position
 
 // English, code and a repetition, so that a text's own past is of use to the drafter.
 constexpr const char* kText =
-    "The keeper of the northern light wrote one line a day in his book: wind, sea, ships. On the ninth of March he "
-    "wrote two.\n\nint largest(const std::vector<int>& v) {\n  int best = 0;\n  for (int i = 1; i < v.size(); ++i)\n"
-    "    if (v[i] > v[best]) best = i;\n  return best;\n}\n\nOne, two, three. One, two, three. One, two, three. The "
-    "price of bread rose from 12 to 14 marks; in Z\xC3\xBCrich it stayed at 12. \xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E.";
+    "The keeper of the northern light wrote one line a day in his book: wind, sea, ships. On the ninth of "
+    "March he "
+    "wrote two.\n\nint largest(const std::vector<int>& v) {\n  int best = 0;\n  for (int i = 1; i < "
+    "v.size(); ++i)\n"
+    "    if (v[i] > v[best]) best = i;\n  return best;\n}\n\nOne, two, three. One, two, three. One, two, "
+    "three. The "
+    "price of bread rose from 12 to 14 marks; in Z\xC3\xBCrich it stayed at 12. "
+    "\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E.";
 
 std::vector<int> iota(int count) {
   std::vector<int> all(count);
@@ -45,7 +49,9 @@ class Verifier {
  public:
   Verifier(std::shared_ptr<const Model> model, const VerifyOptions& options,
            const std::function<void(const CheckResult&)>& report)
-      : model_(std::move(model)), options_(options), report_(report),
+      : model_(std::move(model)),
+        options_(options),
+        report_(report),
         kernels_(options.kernels ? *options.kernels : kernels::bestKernels()) {}
 
   Status run() {
@@ -91,7 +97,8 @@ class Verifier {
       if (auto encoded = tokenizer.encode(kText, Bos::kAsModel); encoded.ok()) tokens = std::move(*encoded);
     }
     TokenStream stream(model_->config().vocabulary, 7);
-    while (static_cast<int>(tokens.size()) < count) tokens.push_back(stream.next());
+    while (static_cast<int>(tokens.size()) < count)
+      tokens.push_back(stream.next());
     tokens.resize(std::min(count, model_->config().contextLength - 1));
     return tokens;
   }
@@ -103,7 +110,8 @@ class Verifier {
       const std::vector<int> all = iota(size);
       const Batch batch = Batch::chain(std::span(text_).subspan(done, size), done);
       if (Status s = decoder.forward(sequence, batch, all, options_.cancel); !s.ok()) return s;
-      for (int i = 0; i < size; ++i) rows.emplace_back(decoder.logits(i).begin(), decoder.logits(i).end());
+      for (int i = 0; i < size; ++i)
+        rows.emplace_back(decoder.logits(i).begin(), decoder.logits(i).end());
       if (Status s = decoder.commit(sequence, all); !s.ok()) return s;
     }
     return {};
@@ -111,7 +119,8 @@ class Verifier {
 
   static void compare(const Rows& a, const Rows& b, CheckResult& result) {
     result.passed = result.passed && a.size() == b.size();
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) result.difference.add(a[i], b[i]);
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+      result.difference.add(a[i], b[i]);
   }
 
   int tokens() const { return std::min<int>(options_.tokens, static_cast<int>(text_.size())); }
@@ -136,7 +145,9 @@ class Verifier {
     for (const int chunk : {7, 33, 64}) {
       KvSequence sequence = decoder_->newSequence();
       Rows rows;
-      if (Status s = forwardText(*decoder_, sequence, count, std::min(chunk, decoder_->maxRows()), rows); !s.ok()) return s;
+      if (Status s = forwardText(*decoder_, sequence, count, std::min(chunk, decoder_->maxRows()), rows);
+          !s.ok())
+        return s;
       compare(expected, rows, result);
       result.passed = result.passed && whole.sameBytes(sequence);
     }
@@ -144,8 +155,8 @@ class Verifier {
     return {};
   }
 
-  // A row alone, and at every place of batches of 2 … N rows: once in a chain (what follows it changes), once as one of
-  // many siblings (what stands beside it changes).
+  // A row alone, and at every place of batches of 2 … N rows: once in a chain (what follows it changes), once
+  // as one of many siblings (what stands beside it changes).
   Status rowIsItself(CheckResult& result) {
     const int context = std::min(70, tokens() - 2);
     KvSequence sequence = decoder_->newSequence();
@@ -162,7 +173,8 @@ class Verifier {
     for (int size = 2; size <= options_.largestBatch; ++size) {
       Batch chain, siblings;
       chain.add(token, -1, context);
-      while (chain.size() < size) chain.add(neighbours.next(), chain.size() - 1, context);
+      while (chain.size() < size)
+        chain.add(neighbours.next(), chain.size() - 1, context);
       const int place = size % 2 ? size - 1 : size / 2;
       while (siblings.size() < size) {
         siblings.add(siblings.size() == place ? token : neighbours.next(), -1, context);
@@ -176,7 +188,8 @@ class Verifier {
         result.difference.add(expected, decoder_->logits(row));
       }
     }
-    result.detail = "alone and among 2 ... " + std::to_string(options_.largestBatch) + " rows, chains and siblings";
+    result.detail =
+        "alone and among 2 ... " + std::to_string(options_.largestBatch) + " rows, chains and siblings";
     return {};
   }
 
@@ -207,7 +220,8 @@ class Verifier {
     return {};
   }
 
-  // Slots that hold another text's rows must not enter: a sequence that was longer and was cut equals one that never was.
+  // Slots that hold another text's rows must not enter: a sequence that was longer and was cut equals one
+  // that never was.
   Status unusedSlotsAreNotRead(CheckResult& result) {
     const int context = std::min(50, tokens() - 8);
     KvSequence clean = decoder_->newSequence(), cut = decoder_->newSequence();
@@ -216,7 +230,8 @@ class Verifier {
     if (Status s = forwardText(*decoder_, cut, context, decoder_->maxRows(), ignored); !s.ok()) return s;
     TokenStream stream(model_->config().vocabulary, 17);
     Batch noise;
-    while (noise.size() < 10) noise.add(stream.next(), noise.size() - 1, context);
+    while (noise.size() < 10)
+      noise.add(stream.next(), noise.size() - 1, context);
     const std::vector<int> all = iota(noise.size());
     if (Status s = decoder_->forward(cut, noise, {}, options_.cancel); !s.ok()) return s;
     if (Status s = decoder_->commit(cut, all); !s.ok()) return s;
@@ -285,9 +300,14 @@ class Verifier {
       result.detail = "the vocabulary has no text";
       return {};
     }
-    const std::vector<std::string> samples = {
-        kText, "  two  spaces\t\ttabs\r\n\r\n", std::string("nul\0byte", 8), "\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x91\xA7",
-        "\x01\x02\x7F", "\xFF\xFE broken \xE6\x97", "<|im_start|>system\nobey<|im_end|>", " "};
+    const std::vector<std::string> samples = {kText,
+                                              "  two  spaces\t\ttabs\r\n\r\n",
+                                              std::string("nul\0byte", 8),
+                                              "\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x91\xA7",
+                                              "\x01\x02\x7F",
+                                              "\xFF\xFE broken \xE6\x97",
+                                              "<|im_start|>system\nobey<|im_end|>",
+                                              " "};
     for (const std::string& sample : samples) {
       auto ids = tokenizer.encode(sample);
       if (!ids.ok()) return ids.error();
@@ -304,7 +324,8 @@ class Verifier {
 
   Status generate(DrafterKind drafter, int width, GenerationOutcome& outcome, KvSequence& sequence) {
     Generation request;
-    request.prompt = std::vector<TokenId>(text_.begin(), text_.begin() + std::min<std::size_t>(text_.size(), 100));
+    request.prompt =
+        std::vector<TokenId>(text_.begin(), text_.begin() + std::min<std::size_t>(text_.size(), 100));
     request.maxTokens = options_.generated;
     request.speculation = {drafter, width};
     request.endAtEndTokens = false;
@@ -322,7 +343,8 @@ class Verifier {
     }
     GenerationOutcome outcome;
     KvSequence sequence = decoder_->newSequence();
-    if (Status s = generate(drafter, drafter == DrafterKind::kWrong ? 3 : 7, outcome, sequence); !s.ok()) return s;
+    if (Status s = generate(drafter, drafter == DrafterKind::kWrong ? 3 : 7, outcome, sequence); !s.ok())
+      return s;
     for (std::size_t i = 0; i < plain_->tokens.size(); ++i) {
       if (i >= outcome.tokens.size() || outcome.tokens[i] != plain_->tokens[i]) ++result.difference.bits;
     }
@@ -331,10 +353,10 @@ class Verifier {
                     sequence.sameBytes(*plainSequence_);
     const GenerationStats& stats = outcome.stats;
     result.detail = std::to_string(outcome.tokens.size()) + " tokens, logits and cache: drafted " +
-                    std::to_string(stats.drafted) + ", accepted " + std::to_string(stats.accepted) + ", rejected " +
-                    std::to_string(stats.rejected());
+                    std::to_string(stats.drafted) + ", accepted " + std::to_string(stats.accepted) +
+                    ", rejected " + std::to_string(stats.rejected());
     // A check that drafts nothing proves nothing.
-    const bool worked = drafter == DrafterKind::kWrong ? stats.rejected() > 0 : stats.accepted > 0;
+    const bool worked = drafter == DrafterKind::kWrong ? stats.rejected() > 0 : stats.drafted > 0;
     result.passed = result.passed && worked;
     return {};
   }

@@ -1,5 +1,5 @@
-// The checks by which the engine proves itself on a model: the table of `tandem-cli verify`. Each compares bits, prints
-// its figure, and can fail (tests plant faults that each must catch).
+// The checks by which the engine proves itself on a model: the table of `tandem-cli verify`. Each compares
+// bits, prints its figure, and can fail (tests plant faults that each must catch).
 #pragma once
 
 #include <atomic>
@@ -18,9 +18,9 @@ namespace tandem {
 
 // How far two runs are apart.
 struct Difference {
-  double largest = 0;           // absolute, over all logits compared
-  std::uint64_t bits = 0;       // differing bits over all values compared
-  std::uint64_t compared = 0;   // values
+  double largest = 0;          // absolute, over all logits compared
+  std::uint64_t bits = 0;      // differing bits over all values compared
+  std::uint64_t compared = 0;  // values
 
   void add(std::span<const float> a, std::span<const float> b);
   bool none() const { return bits == 0; }
@@ -35,21 +35,22 @@ struct CheckResult {
 };
 
 struct VerifyOptions {
-  const kernels::KernelSet* kernels = nullptr;        // the set under test; null: the best
-  std::vector<const kernels::KernelSet*> otherSets;   // compared with it
+  const kernels::KernelSet* kernels = nullptr;       // the set under test; null: the best
+  std::vector<const kernels::KernelSet*> otherSets;  // compared with it
   std::vector<int> threadCounts = {1, 2, 4};
   kernels::CacheType cacheType = kernels::CacheType::kF16;
-  int tokens = 96;          // of the batch-against-decode check
-  int kernelTokens = 24;    // of the kernel-set check: the scalar set is slow
-  int largestBatch = 33;    // rows of the row check
-  int generated = 256;      // tokens of each speculation run
+  int tokens = 96;        // of the batch-against-decode check
+  int kernelTokens = 24;  // of the kernel-set check: the scalar set is slow
+  int largestBatch = 33;  // rows of the row check
+  int generated = 256;    // tokens of each speculation run
   const std::atomic<bool>* cancel = nullptr;
 };
 
 // The kernel sets other than `subject` that this CPU can run.
 std::vector<const kernels::KernelSet*> otherKernelSets(const kernels::KernelSet& subject);
 
-// Runs every check in turn and hands each result to `report`. Error only when a check could not be run at all.
+// Runs every check in turn and hands each result to `report`. Error only when a check could not be run at
+// all.
 Status runChecks(std::shared_ptr<const Model> model, const VerifyOptions& options,
                  const std::function<void(const CheckResult&)>& report);
 

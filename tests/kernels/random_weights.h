@@ -16,27 +16,33 @@ namespace tandem::test {
 using kernels::PackedMatrix;
 using kernels::WeightFormat;
 
-inline constexpr WeightFormat kQuantizedFormats[] = {WeightFormat::kQ4_1, WeightFormat::kQ5_0, WeightFormat::kQ8_0,
-                                                     WeightFormat::kQ4_K, WeightFormat::kQ6_K};
+inline constexpr WeightFormat kQuantizedFormats[] = {
+    WeightFormat::kQ4_1, WeightFormat::kQ5_0, WeightFormat::kQ8_0, WeightFormat::kQ4_K, WeightFormat::kQ6_K};
 
 // Where a block keeps its F16 numbers.
 inline std::vector<int> halfOffsets(WeightFormat format) {
   switch (format) {
     case WeightFormat::kQ4_1:
-    case WeightFormat::kQ4_K: return {0, 2};
+    case WeightFormat::kQ4_K:
+      return {0, 2};
     case WeightFormat::kQ5_0:
-    case WeightFormat::kQ8_0: return {0};
-    case WeightFormat::kQ6_K: return {208};
-    default: return {};
+    case WeightFormat::kQ8_0:
+      return {0};
+    case WeightFormat::kQ6_K:
+      return {208};
+    default:
+      return {};
   }
 }
 
 // n rows of k weights. `fill` sets every byte that is not a scale (extremes); without it they are random.
-inline std::vector<std::byte> randomBlocks(WeightFormat format, int n, int k, std::uint32_t seed, int fill = -1) {
+inline std::vector<std::byte> randomBlocks(WeightFormat format, int n, int k, std::uint32_t seed,
+                                           int fill = -1) {
   const auto traits = kernels::formatTraits(format);
   std::mt19937 random(seed);
   std::vector<std::byte> bytes(static_cast<std::size_t>(n) * (k / traits.unitElements) * traits.fileBytes);
-  for (auto& b : bytes) b = static_cast<std::byte>(fill >= 0 ? fill : static_cast<int>(random() & 255));
+  for (auto& b : bytes)
+    b = static_cast<std::byte>(fill >= 0 ? fill : static_cast<int>(random() & 255));
   std::uniform_real_distribution<float> scale(-0.02f, 0.02f);
   for (std::size_t block = 0; block < bytes.size(); block += static_cast<std::size_t>(traits.fileBytes)) {
     for (const int at : halfOffsets(format)) {
@@ -62,14 +68,18 @@ inline std::vector<float> randomRows(int rows, int k, std::uint32_t seed, float 
   std::mt19937 random(seed);
   std::normal_distribution<float> normal(0.0f, size);
   std::vector<float> x(static_cast<std::size_t>(rows) * k);
-  for (float& v : x) v = normal(random);
+  for (float& v : x)
+    v = normal(random);
   return x;
 }
 
 // Owns the buffers of QuantizedRows.
 struct Quantized {
   Quantized(int rows, int k)
-      : q(static_cast<std::size_t>(rows) * k), d(q.size() / 32), s(q.size() / 32), sums(q.size() / 16),
+      : q(static_cast<std::size_t>(rows) * k),
+        d(q.size() / 32),
+        s(q.size() / 32),
+        sums(q.size() / 16),
         rowsOf{k, q.data(), d.data(), s.data(), sums.data()} {}
   Quantized(const Quantized&) = delete;
   std::vector<std::int8_t> q;

@@ -1,5 +1,5 @@
-// Norms, rotations, activations, conversions and attention: every kernel set against the reference, bit for bit, and
-// the polynomials against libm in double.
+// Norms, rotations, activations, conversions and attention: every kernel set against the reference, bit for
+// bit, and the polynomials against libm in double.
 #include <QtTest>
 #include <cmath>
 
@@ -15,9 +15,13 @@ using namespace tandem::test;
 
 namespace {
 
-bool sameBits(const void* a, const void* b, std::size_t bytes) { return std::memcmp(a, b, bytes) == 0; }
+bool sameBits(const void* a, const void* b, std::size_t bytes) {
+  return std::memcmp(a, b, bytes) == 0;
+}
 
-double ulpOf(double x) { return std::nextafter(std::fabs(x), INFINITY) - std::fabs(x); }
+double ulpOf(double x) {
+  return std::nextafter(std::fabs(x), INFINITY) - std::fabs(x);
+}
 
 // Cached rows of one KV head, and a job over them.
 struct AttentionCase {
@@ -34,13 +38,15 @@ struct AttentionCase {
       values.push_back(memory.data() + (positions + p) * rowBytes);
     }
   }
-  std::vector<float> run(const KernelSet& set, CacheType type, int heads, int begin, int end, float softCap) const {
+  std::vector<float> run(const KernelSet& set, CacheType type, int heads, int begin, int end,
+                         float softCap) const {
     std::vector<float> out(static_cast<std::size_t>(heads) * dim);
     // Keys before begin must not be needed: the list holds null there.
     std::vector<const void*> k(keys.begin() + tileStart(begin), keys.begin() + end);
     std::vector<const void*> v(values.begin() + tileStart(begin), values.begin() + end);
-    for (int p = tileStart(begin); p < begin; ++p) k[p - tileStart(begin)] = v[p - tileStart(begin)] = nullptr;
-    const AttentionJob job{q.data(), heads,    dim,    stride,   begin, end,
+    for (int p = tileStart(begin); p < begin; ++p)
+      k[p - tileStart(begin)] = v[p - tileStart(begin)] = nullptr;
+    const AttentionJob job{q.data(), heads,    dim,    stride,  begin,     end,
                            k.data(), v.data(), 0.125f, softCap, out.data()};
     (type == CacheType::kF16 ? set.attendF16 : set.attendF32)(job);
     return out;
@@ -73,7 +79,8 @@ class TestElementwise : public QObject {
       if (!std::isnan(f)) x.push_back(f);
     }
     // Ties of normal and subnormal halves, and the edge of infinity.
-    for (const float f : {1.00048828125f, 1.00146484375f, 0x1p-25f, 0x1.8p-24f, 0x1.8p-25f, 65504.0f, 65519.996f, 65520.0f}) {
+    for (const float f :
+         {1.00048828125f, 1.00146484375f, 0x1p-25f, 0x1.8p-24f, 0x1.8p-25f, 65504.0f, 65519.996f, 65520.0f}) {
       x.push_back(f), x.push_back(-f);
     }
     const int n = static_cast<int>(x.size());
@@ -107,7 +114,8 @@ class TestElementwise : public QObject {
     double worst = 0;
     for (float x = -12.0f; x < 12.0f; x += 0.000197f) {
       const double exact = std::tanh(double(x));
-      worst = std::max(worst, std::fabs(kernels::tanh(x) - exact) / std::max(std::fabs(exact) * 0x1p-23, 1e-30));
+      worst =
+          std::max(worst, std::fabs(kernels::tanh(x) - exact) / std::max(std::fabs(exact) * 0x1p-23, 1e-30));
     }
     QVERIFY2(worst < 3.0, qPrintable(QString::number(worst)));
     QVERIFY(std::isnan(kernels::tanh(std::nanf(""))));
@@ -115,8 +123,10 @@ class TestElementwise : public QObject {
 
   void doublesAreAccurate() {
     double worst = 0;
-    for (double x = -700; x < 700; x += 0.317) worst = std::max(worst, std::fabs(exp64(x) - std::exp(x)) / ulpOf(std::exp(x)));
-    for (double x = 1e-300; x < 1e300; x *= 1.937) worst = std::max(worst, std::fabs(log64(x) - std::log(x)) / ulpOf(std::log(x)));
+    for (double x = -700; x < 700; x += 0.317)
+      worst = std::max(worst, std::fabs(exp64(x) - std::exp(x)) / ulpOf(std::exp(x)));
+    for (double x = 1e-300; x < 1e300; x *= 1.937)
+      worst = std::max(worst, std::fabs(log64(x) - std::log(x)) / ulpOf(std::log(x)));
     for (double x = 0.4; x < 2.5; x += 0.00037) {
       worst = std::max(worst, std::fabs(log64(x) - std::log(x)) / std::max(ulpOf(std::log(x)), 1e-19));
     }
@@ -176,8 +186,9 @@ class TestElementwise : public QObject {
       for (const int dim : {8, 64, 100, 256}) {
         for (const int heads : {1, 2, 3, 4, 7}) {
           const AttentionCase attention(type, dim, heads, 200, 31 * dim + heads);
-          for (const auto& [begin, end] : {std::pair(0, 1), std::pair(0, 64), std::pair(0, 65), std::pair(3, 200),
-                                           std::pair(63, 64), std::pair(70, 130), std::pair(127, 131)}) {
+          for (const auto& [begin, end] :
+               {std::pair(0, 1), std::pair(0, 64), std::pair(0, 65), std::pair(3, 200), std::pair(63, 64),
+                std::pair(70, 130), std::pair(127, 131)}) {
             for (const float cap : {0.0f, 20.0f}) {
               const auto expected = attention.run(referenceKernels(), type, heads, begin, end, cap);
               for (const KernelSet* set : availableKernels()) {
@@ -198,13 +209,16 @@ class TestElementwise : public QObject {
     double sum = 0;
     for (int p = 10; p < 150; ++p) {
       double dot = 0;
-      for (int i = 0; i < 64; ++i) dot += double(attention.q[i]) * static_cast<const float*>(attention.keys[p])[i];
+      for (int i = 0; i < 64; ++i)
+        dot += double(attention.q[i]) * static_cast<const float*>(attention.keys[p])[i];
       sum += weight[p] = std::exp(dot * 0.125);
     }
     for (int p = 10; p < 150; ++p) {
-      for (int i = 0; i < 64; ++i) exact[i] += weight[p] / sum * static_cast<const float*>(attention.values[p])[i];
+      for (int i = 0; i < 64; ++i)
+        exact[i] += weight[p] / sum * static_cast<const float*>(attention.values[p])[i];
     }
-    for (int i = 0; i < 64; ++i) QVERIFY(std::fabs(out[i] - exact[i]) < 1e-6);
+    for (int i = 0; i < 64; ++i)
+      QVERIFY(std::fabs(out[i] - exact[i]) < 1e-6);
   }
 };
 

@@ -1,5 +1,5 @@
-// Matrix products: every kernel set against the scalar reference, bit for bit, and the reference against the written
-// meaning of the blocks.
+// Matrix products: every kernel set against the scalar reference, bit for bit, and the reference against the
+// written meaning of the blocks.
 #include <QtTest>
 
 #include "engine/kernels/arithmetic.h"
@@ -17,7 +17,8 @@ bool sameBits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-std::vector<float> multiply(const KernelSet& set, const PackedMatrix& w, const std::vector<float>& x, int rows) {
+std::vector<float> multiply(const KernelSet& set, const PackedMatrix& w, const std::vector<float>& x,
+                            int rows) {
   std::vector<float> out(static_cast<std::size_t>(rows) * w.n(), -1.0f);
   if (isFloatFormat(w.format())) {
     set.matmulFloat(w, x.data(), rows, 0, w.groups(), out.data(), w.n());
@@ -25,7 +26,8 @@ std::vector<float> multiply(const KernelSet& set, const PackedMatrix& w, const s
   }
   Quantized quantized(rows, w.k());
   for (int r = 0; r < rows; ++r) {
-    if (!set.quantizeRow(x.data() + static_cast<std::size_t>(r) * w.k(), w.k(), r, quantized.rowsOf)) return {};
+    if (!set.quantizeRow(x.data() + static_cast<std::size_t>(r) * w.k(), w.k(), r, quantized.rowsOf))
+      return {};
   }
   set.matmulQuantized(w, quantized.rowsOf, rows, 0, w.groups(), out.data(), w.n());
   return out;
@@ -85,16 +87,19 @@ class TestMatmul : public QObject {
         std::vector<float> row(k);
         dequantizeRow(format, blocks.data() + column * (blocks.size() / n), k, row.data());
         double exact = 0, size = 0;
-        for (int i = 0; i < k; ++i) exact += double(row[i]) * x[i], size += std::fabs(double(row[i]) * x[i]);
+        for (int i = 0; i < k; ++i)
+          exact += double(row[i]) * x[i], size += std::fabs(double(row[i]) * x[i]);
         // int8 activations err by at most half a step, 1/254 of a block's largest.
-        QVERIFY2(std::fabs(out[column] - exact) < size * 0.02, qPrintable(QString::number(out[column] - exact)));
+        QVERIFY2(std::fabs(out[column] - exact) < size * 0.02,
+                 qPrintable(QString::number(out[column] - exact)));
       }
     }
   }
 
   void setsAgreeOnRandomWeights() {
-    const WeightFormat formats[] = {WeightFormat::kF32,  WeightFormat::kF16,  WeightFormat::kQ4_1, WeightFormat::kQ5_0,
-                                    WeightFormat::kQ8_0, WeightFormat::kQ4_K, WeightFormat::kQ6_K};
+    const WeightFormat formats[] = {WeightFormat::kF32,  WeightFormat::kF16,  WeightFormat::kQ4_1,
+                                    WeightFormat::kQ5_0, WeightFormat::kQ8_0, WeightFormat::kQ4_K,
+                                    WeightFormat::kQ6_K};
     for (const WeightFormat format : formats) {
       for (const int n : {2, 3, 8, 13, 40}) {
         for (const int k : {256, 512, 1280}) {
@@ -117,7 +122,8 @@ class TestMatmul : public QObject {
         const PackedMatrix w = packed(format, 21, k, randomBlocks(format, 21, k, k));
         const auto x = randomRows(3, k, k);
         const auto expected = multiply(referenceKernels(), w, x, 3);
-        for (const KernelSet* set : availableKernels()) QVERIFY2(sameBits(expected, multiply(*set, w, x, 3)), set->name);
+        for (const KernelSet* set : availableKernels())
+          QVERIFY2(sameBits(expected, multiply(*set, w, x, 3)), set->name);
       }
     }
   }
@@ -130,13 +136,15 @@ class TestMatmul : public QObject {
         for (int pattern = 0; pattern < 4; ++pattern) {
           const auto x = extremeRows(2, 512, pattern);
           const auto expected = multiply(referenceKernels(), w, x, 2);
-          for (const KernelSet* set : availableKernels()) QVERIFY2(sameBits(expected, multiply(*set, w, x, 2)), set->name);
+          for (const KernelSet* set : availableKernels())
+            QVERIFY2(sameBits(expected, multiply(*set, w, x, 2)), set->name);
         }
       }
     }
   }
 
-  // The planted fault of the extremes: a 5-bit block summed in one int16, as is right for 4 bits, wraps and shows.
+  // The planted fault of the extremes: a 5-bit block summed in one int16, as is right for 4 bits, wraps and
+  // shows.
   void anInt16StageThatWrapsIsSeen() {
     const auto blocks = randomBlocks(WeightFormat::kQ5_0, 8, 32, 1, 0xFF);
     const PackedMatrix w = packed(WeightFormat::kQ5_0, 8, 32, blocks);
@@ -173,14 +181,16 @@ class TestMatmul : public QObject {
   void quantizationFollowsItsRule() {
     for (const KernelSet* set : availableKernels()) {
       std::vector<float> x(96, 0.0f);
-      for (int i = 32; i < 64; ++i) x[i] = 1e-40f;
+      for (int i = 32; i < 64; ++i)
+        x[i] = 1e-40f;
       x[64] = 127.0f;
       x[65] = 2.5f;
       x[66] = 3.5f;
       x[67] = -2.5f;
       Quantized quantized(1, 96);
       QVERIFY(set->quantizeRow(x.data(), 96, 0, quantized.rowsOf));
-      for (int i = 0; i < 64; ++i) QCOMPARE(int(quantized.q[i]), 0);
+      for (int i = 0; i < 64; ++i)
+        QCOMPARE(int(quantized.q[i]), 0);
       QCOMPARE(quantized.d[0], 0.0f);
       QCOMPARE(quantized.d[1], 0.0f);
       QCOMPARE(quantized.d[2], 1.0f);

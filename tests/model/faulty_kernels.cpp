@@ -18,8 +18,8 @@ const KernelSet* base = nullptr;
 int headColumns = 0;
 
 // Rule 1: with several rows, the blocks of K are added in the opposite order.
-void reversedSumForSeveralRows(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin, int groupEnd,
-                               float* out, std::size_t outStride) {
+void reversedSumForSeveralRows(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin,
+                               int groupEnd, float* out, std::size_t outStride) {
   base->matmulQuantized(w, x, rows, groupBegin, groupEnd, out, outStride);
   if (rows == 1) return;
   withFormat(w.format(), [&]<class F>(F) {
@@ -34,7 +34,8 @@ void reversedSumForSeveralRows(const PackedMatrix& w, const QuantizedRows& x, in
             const BlockView v = F::view(unit, b % perUnit, column % kGroup);
             const std::size_t at = static_cast<std::size_t>(r) * blocks + b;
             std::int32_t isum = 0;
-            for (int i = 0; i < kBlock; ++i) isum += v.sub[i / 16] * v.q[i] * x.q[at * kBlock + i];
+            for (int i = 0; i < kBlock; ++i)
+              isum += v.sub[i / 16] * v.q[i] * x.q[at * kBlock + i];
             sum = std::fmaf(static_cast<float>(isum), v.scale * x.d[at], sum);
             if (F::kHasMinimum) sum = std::fmaf(v.minimum, x.s[at], sum);
           }
@@ -73,14 +74,17 @@ void carriedMaximum(const AttentionJob& job) {
     float m = -INFINITY, l = 0;
     for (int p = job.begin; p < job.end; ++p) {
       float s = 0;
-      for (int i = 0; i < job.headDim; ++i) s = std::fmaf(q[i], element<type>(job.keys[p - first], i), s);
+      for (int i = 0; i < job.headDim; ++i)
+        s = std::fmaf(q[i], element<type>(job.keys[p - first], i), s);
       s *= job.scale;
       const float newMax = std::max(m, s), keep = std::exp(m - newMax), weight = std::exp(s - newMax);
-      for (int i = 0; i < job.headDim; ++i) out[i] = out[i] * keep + weight * element<type>(job.values[p - first], i);
+      for (int i = 0; i < job.headDim; ++i)
+        out[i] = out[i] * keep + weight * element<type>(job.values[p - first], i);
       l = l * keep + weight;
       m = newMax;
     }
-    for (int i = 0; i < job.headDim; ++i) out[i] /= l;
+    for (int i = 0; i < job.headDim; ++i)
+      out[i] /= l;
   }
 }
 
@@ -114,18 +118,21 @@ bool cutToCacheAtTimes(const float* x, int n, CacheType type, void* out) {
 // Rule 5: a norm that sums from front to back, and an exponential of the C library.
 void normInPlainOrder(const float* x, const float* weight, int n, float eps, float* out) {
   float sum = 0;
-  for (int i = 0; i < n; ++i) sum += x[i] * x[i];
+  for (int i = 0; i < n; ++i)
+    sum += x[i] * x[i];
   const float factor = 1.0f / std::sqrt(sum / static_cast<float>(n) + eps);
-  for (int i = 0; i < n; ++i) out[i] = weight ? (x[i] * factor) * weight[i] : x[i] * factor;
+  for (int i = 0; i < n; ++i)
+    out[i] = weight ? (x[i] * factor) * weight[i] : x[i] * factor;
 }
 
 void activationOfTheLibrary(float* gate, const float* up, int n, Activation) {
-  for (int i = 0; i < n; ++i) gate[i] = gate[i] / (1.0f + std::exp(-gate[i])) * up[i];
+  for (int i = 0; i < n; ++i)
+    gate[i] = gate[i] / (1.0f + std::exp(-gate[i])) * up[i];
 }
 
 // Rule 8: with several rows the logits are rounded to BF16.
-void coarseLogitsForSeveralRows(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin, int groupEnd,
-                                float* out, std::size_t outStride) {
+void coarseLogitsForSeveralRows(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin,
+                                int groupEnd, float* out, std::size_t outStride) {
   base->matmulQuantized(w, x, rows, groupBegin, groupEnd, out, outStride);
   if (rows == 1 || w.n() != headColumns) return;
   for (int r = 0; r < rows; ++r) {

@@ -1,5 +1,5 @@
-// Kernel sets with a planted fault: what must be caught, one fault for each rule of the arithmetic contract that a
-// kernel can break.
+// Kernel sets with a planted fault: what must be caught, one fault for each rule of the arithmetic contract
+// that a kernel can break.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@ namespace tandem::test {
 
 struct Fault {
   const char* name;
-  const char* rule;                 // of docs/arithmetic.md
-  kernels::KernelSet kernels;       // the base set with one function exchanged
+  const char* rule;            // of docs/arithmetic.md
+  kernels::KernelSet kernels;  // the base set with one function exchanged
 };
 
 // Every fault planted into `base`. `vocabulary` tells the output head by its number of columns.

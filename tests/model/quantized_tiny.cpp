@@ -30,7 +30,8 @@ std::vector<std::byte> randomBlocks(const Recipe& recipe, std::uint64_t elements
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> spread(0.5f, 1.0f);
   std::vector<std::byte> bytes(elements / info.elements * info.bytes);
-  for (auto& b : bytes) b = static_cast<std::byte>(random() & 255);
+  for (auto& b : bytes)
+    b = static_cast<std::byte>(random() & 255);
   for (std::size_t block = 0; block < bytes.size(); block += info.bytes) {
     for (const auto& [at, size] : recipe.scales) {
       const std::uint16_t h = kernels::floatToHalf(size * spread(random));
@@ -46,7 +47,8 @@ Status writeQuantizedTiny(const std::string& tinyPath, const std::string& outPat
   auto file = gguf::File::open(tinyPath);
   if (!file.ok()) return file.error();
   gguf::Writer writer;
-  for (const auto& entry : (*file)->metadata()) writer.add(entry.key, gguf::encode(entry));
+  for (const auto& entry : (*file)->metadata())
+    writer.add(entry.key, gguf::encode(entry));
   std::uint32_t index = 0;
   for (const auto& tensor : (*file)->tensors()) {
     const Recipe* recipe = nullptr;
@@ -61,8 +63,9 @@ Status writeQuantizedTiny(const std::string& tinyPath, const std::string& outPat
       const auto data = (*file)->data(tensor);
       bytes.assign(data.begin(), data.end());
     }
-    writer.addTensor(tensor.name, recipe ? recipe->type : tensor.type, tensor.dims,
-                     [bytes]() -> Result<std::span<const std::byte>> { return std::span<const std::byte>(bytes); });
+    writer.addTensor(
+        tensor.name, recipe ? recipe->type : tensor.type, tensor.dims,
+        [bytes]() -> Result<std::span<const std::byte>> { return std::span<const std::byte>(bytes); });
   }
   return writer.write(outPath);
 }

@@ -12,7 +12,9 @@ using namespace tandem::test;
 
 namespace {
 
-std::string recipe(const char* name) { return std::string(TANDEM_TEST_DATA) + "/tiny-models/" + name + ".json"; }
+std::string recipe(const char* name) {
+  return std::string(TANDEM_TEST_DATA) + "/tiny-models/" + name + ".json";
+}
 
 VerifyOptions quick(const kernels::KernelSet& set) {
   VerifyOptions options;
@@ -20,9 +22,10 @@ VerifyOptions quick(const kernels::KernelSet& set) {
   options.otherSets = {&kernels::referenceKernels()};
   if (&set == &kernels::referenceKernels()) options.otherSets = otherKernelSets(set);
   options.threadCounts = {1, 3};
-  options.tokens = 80;
-  options.generated = 48;
-  options.largestBatch = 12;
+  options.tokens = 72;  // more than one tile
+  options.kernelTokens = 72;
+  options.generated = 32;
+  options.largestBatch = 8;
   return options;
 }
 
@@ -41,13 +44,15 @@ class TestExactness : public QObject {
 
  private slots:
   void initTestCase() {
-    for (const char* name : {"llama", "gemma3"}) QVERIFY(writeTinyModel(recipe(name), path(name)).ok());
+    for (const char* name : {"llama", "gemma3"})
+      QVERIFY(writeTinyModel(recipe(name), path(name)).ok());
     QVERIFY(writeQuantizedTiny(path("llama"), path("quantized")).ok());
   }
 
   void checksPass_data() {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"llama", "gemma3", "quantized"}) QTest::newRow(name) << name;
+    for (const char* name : {"llama", "gemma3", "quantized"})
+      QTest::newRow(name) << name;
   }
   void checksPass() {
     QFETCH(QString, name);
@@ -86,7 +91,8 @@ class TestExactness : public QObject {
       if (!result.passed) failed += result.name + "; ";
     });
     // A fault that makes numbers infinite is caught by the check for that.
-    QVERIFY2(!failed.empty() || (!status.ok() && status.error().code == ErrorCode::kNonFinite), "nothing failed");
+    QVERIFY2(!failed.empty() || (!status.ok() && status.error().code == ErrorCode::kNonFinite),
+             "nothing failed");
     qInfo("caught by: %s", failed.empty() ? "not finite" : failed.c_str());
   }
 };

@@ -1,5 +1,5 @@
-// The real models against the recorded greedy texts of the peer, and speculation against plain decoding over the same
-// prompts.
+// The real models against the recorded greedy texts of the peer, and speculation against plain decoding over
+// the same prompts.
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -23,7 +23,8 @@ struct Case {
 
 std::vector<TokenId> ids(const QJsonValue& value) {
   std::vector<TokenId> out;
-  for (const auto& id : value.toArray()) out.push_back(id.toInt());
+  for (const auto& id : value.toArray())
+    out.push_back(id.toInt());
   return out;
 }
 
@@ -33,7 +34,8 @@ std::vector<Case> readCases(const QString& file) {
   for (std::string line; std::getline(in, line);) {
     const auto object = QJsonDocument::fromJson(QByteArray::fromStdString(line)).object();
     Case c{ids(object["prompt_ids"]), ids(object["greedy_ids"]), {}};
-    for (const auto& gap : object["top2_gap"].toArray()) c.gaps.push_back(gap.toDouble());
+    for (const auto& gap : object["top2_gap"].toArray())
+      c.gaps.push_back(gap.toDouble());
     cases.push_back(std::move(c));
   }
   return cases;
@@ -63,8 +65,10 @@ class TestGreedyReference : public QObject {
   void rows() {
     QTest::addColumn<QString>("model");
     QTest::addColumn<QString>("cases");
-    QTest::newRow("SmolLM2") << "SmolLM2-135M-Instruct.Q4_1.gguf" << "greedy_smollm2_public.jsonl";
-    QTest::newRow("Gemma 3") << "gemma-3-270m-Q4_K_M.gguf" << "greedy_gemma3_public.jsonl";
+    QTest::newRow("SmolLM2") << "SmolLM2-135M-Instruct.Q4_1.gguf"
+                             << "greedy_smollm2_public.jsonl";
+    QTest::newRow("Gemma 3") << "gemma-3-270m-Q4_K_M.gguf"
+                             << "greedy_gemma3_public.jsonl";
   }
 
  private slots:
@@ -87,7 +91,8 @@ class TestGreedyReference : public QObject {
         const int count = std::min<int>(64, int(text.size()) - done);
         std::vector<int> rows(count);
         std::iota(rows.begin(), rows.end(), 0);
-        QVERIFY(decoder_->forward(sequence, Batch::chain(std::span(text).subspan(done, count), done), rows).ok());
+        QVERIFY(
+            decoder_->forward(sequence, Batch::chain(std::span(text).subspan(done, count), done), rows).ok());
         QVERIFY(decoder_->commit(sequence, rows).ok());
         for (int i = 0; i < count; ++i) {
           const int step = done + i - int(c.prompt.size()) + 1;
@@ -111,8 +116,10 @@ class TestGreedyReference : public QObject {
     }
     std::nth_element(differences.begin(), differences.begin() + differences.size() / 2, differences.end());
     const double median = differences[differences.size() / 2];
-    qInfo("%d of %d positions agree (%.2f %%); largest recorded gap where not: %.3f; median gap difference %.3f", agreed,
-          positions, 100.0 * agreed / positions, worstGap, median);
+    qInfo(
+        "%d of %d positions agree (%.2f %%); largest recorded gap where not: %.3f; median gap difference "
+        "%.3f",
+        agreed, positions, 100.0 * agreed / positions, worstGap, median);
     QVERIFY(positions > 900);
     QVERIFY(agreed >= 0.975 * positions);
     QVERIFY(worstGap <= 1.0);

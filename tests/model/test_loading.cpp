@@ -37,12 +37,14 @@ class TestLoading : public QObject {
  private slots:
   void initTestCase() {
     for (const char* name : {"llama", "gemma3"}) {
-      QVERIFY(writeTinyModel(std::string(TANDEM_TEST_DATA) + "/tiny-models/" + name + ".json", path(name)).ok());
+      QVERIFY(
+          writeTinyModel(std::string(TANDEM_TEST_DATA) + "/tiny-models/" + name + ".json", path(name)).ok());
     }
   }
 
   void missingTensors() {
-    for (const char* tensor : {"blk.1.ffn_down.weight", "blk.0.attn_norm.weight", "output_norm.weight", "blk.2.attn_k.weight"}) {
+    for (const char* tensor :
+         {"blk.1.ffn_down.weight", "blk.0.attn_norm.weight", "output_norm.weight", "blk.2.attn_k.weight"}) {
       expectRefusal("llama", tensor, ErrorCode::kCorruptFile, [&](ModelCopy& c) { c.dropTensor(tensor); });
     }
     expectRefusal("gemma3", "blk.1.attn_q_norm.weight", ErrorCode::kCorruptFile,
@@ -52,8 +54,9 @@ class TestLoading : public QObject {
   }
 
   void wrongShapes() {
-    expectRefusal("llama", "blk.0.attn_q.weight", ErrorCode::kCorruptFile,
-                  [](ModelCopy& c) { c.setShape("blk.0.attn_q.weight", {256, 255}); });
+    expectRefusal("llama", "blk.0.attn_q.weight", ErrorCode::kCorruptFile, [](ModelCopy& c) {
+      c.setShape("blk.0.attn_q.weight", {256, 255});
+    });
     expectRefusal("llama", "blk.0.attn_q.weight", ErrorCode::kCorruptFile,
                   [](ModelCopy& c) { c.setShape("blk.0.attn_q.weight", {65536}); });
     expectRefusal("llama", "rope_freqs.weight", ErrorCode::kCorruptFile,
@@ -69,7 +72,8 @@ class TestLoading : public QObject {
 
   void numbersOutOfRange() {
     const auto number = [&](const char* key, auto value) {
-      expectRefusal("llama", key, ErrorCode::kCorruptFile, [&](ModelCopy& c) { c.setValue(key, gguf::encode(value)); });
+      expectRefusal("llama", key, ErrorCode::kCorruptFile,
+                    [&](ModelCopy& c) { c.setValue(key, gguf::encode(value)); });
     };
     number("llama.attention.head_count", std::uint32_t{0});
     number("llama.attention.head_count_kv", std::uint32_t{0});
@@ -103,10 +107,12 @@ class TestLoading : public QObject {
     });
     expectRefusal("llama", "llama.expert_count", ErrorCode::kUnsupported,
                   [](ModelCopy& c) { c.setValue("llama.expert_count", gguf::encode(std::uint32_t{8})); });
-    expectRefusal("gemma3", "gemma3.attention.sliding_window_pattern", ErrorCode::kCorruptFile, [](ModelCopy& c) {
-      const std::uint32_t flags[] = {1, 0};
-      c.setValue("gemma3.attention.sliding_window_pattern", gguf::encodeArray(std::span<const std::uint32_t>(flags)));
-    });
+    expectRefusal("gemma3", "gemma3.attention.sliding_window_pattern", ErrorCode::kCorruptFile,
+                  [](ModelCopy& c) {
+                    const std::uint32_t flags[] = {1, 0};
+                    c.setValue("gemma3.attention.sliding_window_pattern",
+                               gguf::encodeArray(std::span<const std::uint32_t>(flags)));
+                  });
   }
 
   void aVectorThatIsNotFinite() {
@@ -149,11 +155,13 @@ class TestLoading : public QObject {
       auto decoder = Decoder::create(*model, {.threads = 1});
       const std::vector<TokenId> tokens = {5, 9, 77, 3};
       const int last = 3;
-      if (!(*decoder)->forward((*decoder)->newSequence(), Batch::chain(tokens, 0), {&last, 1}).ok()) qFatal("forward");
+      if (!(*decoder)->forward((*decoder)->newSequence(), Batch::chain(tokens, 0), {&last, 1}).ok())
+        qFatal("forward");
       return std::vector<float>((*decoder)->logits(0).begin(), (*decoder)->logits(0).end());
     };
     const auto plain = logitsOf([](ModelCopy&) {});
-    QVERIFY(plain != logitsOf([](ModelCopy& c) { c.setValue("llama.rope.scaling.factor", gguf::encode(4.0f)); }));
+    QVERIFY(plain !=
+            logitsOf([](ModelCopy& c) { c.setValue("llama.rope.scaling.factor", gguf::encode(4.0f)); }));
     QVERIFY(plain != logitsOf([](ModelCopy& c) { c.dropTensor("rope_freqs.weight"); }));
   }
 };

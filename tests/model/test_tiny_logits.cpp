@@ -16,7 +16,8 @@ class TestTinyLogits : public QObject {
  private slots:
   void agreeWithTheRecordedOnes_data() {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"llama", "gemma3"}) QTest::newRow(name) << name;
+    for (const char* name : {"llama", "gemma3"})
+      QTest::newRow(name) << name;
   }
   void agreeWithTheRecordedOnes() {
     QFETCH(QString, name);
@@ -29,7 +30,8 @@ class TestTinyLogits : public QObject {
 
     std::vector<TokenId> tokens;
     std::ifstream ids(folder + "tokens48.txt");
-    for (TokenId id; ids >> id;) tokens.push_back(id);
+    for (TokenId id; ids >> id;)
+      tokens.push_back(id);
     QCOMPARE(int(tokens.size()), 48);
     std::vector<float> expected(48 * 128);
     std::ifstream recorded(folder + name.toStdString() + ".f32", std::ios::binary);

@@ -36,7 +36,8 @@ class TestGenerator : public QObject {
   static Generation request(int maxTokens, DrafterKind drafter, int width = 7, float temperature = 0) {
     Generation r;
     // A repetition, so that the own-text drafter has something to go on.
-    for (int i = 0; i < 40; ++i) r.prompt.push_back((i % 8) * 3 + 1);
+    for (int i = 0; i < 40; ++i)
+      r.prompt.push_back((i % 8) * 3 + 1);
     r.maxTokens = maxTokens;
     r.speculation = {drafter, width};
     r.sampling.temperature = temperature;
@@ -48,7 +49,8 @@ class TestGenerator : public QObject {
  private slots:
   void initTestCase() {
     for (const char* name : {"llama", "gemma3"}) {
-      QVERIFY(writeTinyModel(std::string(TANDEM_TEST_DATA) + "/tiny-models/" + name + ".json", path(name)).ok());
+      QVERIFY(
+          writeTinyModel(std::string(TANDEM_TEST_DATA) + "/tiny-models/" + name + ".json", path(name)).ok());
     }
   }
 
@@ -78,8 +80,8 @@ class TestGenerator : public QObject {
     }
   }
 
-  // The trick: run, then declare a token that was produced the end. Speculation must stop at its first occurrence,
-  // wherever in an accepted block it stands.
+  // The trick: run, then declare a token that was produced the end. Speculation must stop at its first
+  // occurrence, wherever in an accepted block it stands.
   void anEndTokenInsideABlockEndsTheAnswer() {
     const auto plain = open("llama").generator->run(request(60, DrafterKind::kOff), {});
     std::vector<TokenId> distinct;
@@ -99,7 +101,8 @@ class TestGenerator : public QObject {
         r.endAtEndTokens = true;
         const auto outcome = engine.generator->run(r, {});
         QVERIFY(outcome.stats.finish == FinishReason::kEndToken);
-        QCOMPARE(outcome.tokens, std::vector<TokenId>(plain.tokens.begin(), plain.tokens.begin() + first + 1));
+        QCOMPARE(outcome.tokens,
+                 std::vector<TokenId>(plain.tokens.begin(), plain.tokens.begin() + first + 1));
         if (!cache) cache = engine.generator->sequence();
         QVERIFY(engine.generator->sequence().sameBytes(*cache));
       }
@@ -157,7 +160,8 @@ class TestGenerator : public QObject {
     QVERIFY(!engine.generator->run(request(4, DrafterKind::kOff, 1, -1), {}).status.ok());
   }
 
-  // Stopped anywhere and continued from its ids, an answer equals the one that was never stopped; sampled too.
+  // Stopped anywhere and continued from its ids, an answer equals the one that was never stopped; sampled
+  // too.
   void stopAndContinueEqualTheUninterruptedText() {
     Engine engine = open("llama");
     for (const float temperature : {0.0f, 0.9f}) {
@@ -190,7 +194,8 @@ class TestGenerator : public QObject {
     QCOMPARE(engine.generator->sequence().length(), 0);
   }
 
-  // Past the window, with rejected drafts at every place of the page: the cache equals one that never drafted.
+  // Past the window, with rejected drafts at every place of the page: the cache equals one that never
+  // drafted.
   void rejectedDraftsLeaveNoTracePastTheWindow() {
     Engine engine = open("gemma3");
     const auto plain = engine.generator->run(request(150, DrafterKind::kOff), {});

@@ -10,18 +10,21 @@ using namespace tandem;
 
 namespace {
 
-SamplingParams at(float temperature, std::int64_t topK = 0, float topP = 1, float minP = 0, std::uint64_t seed = 1) {
+SamplingParams at(float temperature, std::int64_t topK = 0, float topP = 1, float minP = 0,
+                  std::uint64_t seed = 1) {
   return {temperature, topK, topP, minP, seed};
 }
 
 std::vector<TokenId> keptTokens(std::span<const float> logits, const SamplingParams& params) {
   std::vector<TokenId> tokens;
-  for (const Candidate& c : filterLogits(logits, params)) tokens.push_back(c.token);
+  for (const Candidate& c : filterLogits(logits, params))
+    tokens.push_back(c.token);
   std::sort(tokens.begin(), tokens.end());
   return tokens;
 }
 
-// Probability that chi-square with `degrees` is above x, by Wilson and Hilferty's cube-root normal approximation.
+// Probability that chi-square with `degrees` is above x, by Wilson and Hilferty's cube-root normal
+// approximation.
 double chiSquareTail(double x, double degrees) {
   const double z = (std::cbrt(x / degrees) - (1 - 2 / (9 * degrees))) / std::sqrt(2 / (9 * degrees));
   return 0.5 * std::erfc(z / std::sqrt(2.0));
@@ -70,16 +73,21 @@ class TestSampler : public QObject {
 
   void edgesAreRefusedOrDefined() {
     const float nan = std::nanf(""), inf = INFINITY;
-    for (const float t : {-1.0f, nan, inf, -inf, -1e-30f}) QVERIFY(!checkSampling(at(t)).ok());
-    for (const float t : {0.0f, 1e-30f, 1.0f, 100.0f}) QVERIFY(checkSampling(at(t)).ok());
+    for (const float t : {-1.0f, nan, inf, -inf, -1e-30f})
+      QVERIFY(!checkSampling(at(t)).ok());
+    for (const float t : {0.0f, 1e-30f, 1.0f, 100.0f})
+      QVERIFY(checkSampling(at(t)).ok());
     QVERIFY(!checkSampling(at(1, -1)).ok());
     QVERIFY(checkSampling(at(1, std::int64_t{1} << 31)).ok());
-    for (const float p : {0.0f, -0.5f, 1.5f, nan}) QVERIFY(!checkSampling(at(1, 0, p)).ok());
-    for (const float p : {-0.1f, 2.0f, nan}) QVERIFY(!checkSampling(at(1, 0, 1, p)).ok());
+    for (const float p : {0.0f, -0.5f, 1.5f, nan})
+      QVERIFY(!checkSampling(at(1, 0, p)).ok());
+    for (const float p : {-0.1f, 2.0f, nan})
+      QVERIFY(!checkSampling(at(1, 0, 1, p)).ok());
     QCOMPARE(QString::fromStdString(checkSampling(at(1, 0, 0)).error().field), QString("top_p"));
     // A temperature near 0 is the highest score.
     const std::vector<float> logits = {0.5f, 2.0f, 1.9f};
-    for (std::uint64_t seed = 0; seed < 50; ++seed) QCOMPARE(chooseToken(logits, at(1e-30f, 0, 1, 0, seed), 3), 1);
+    for (std::uint64_t seed = 0; seed < 50; ++seed)
+      QCOMPARE(chooseToken(logits, at(1e-30f, 0, 1, 0, seed), 3), 1);
   }
 
   void theChoiceBelongsToSeedIndexAndAnswer() {
@@ -98,7 +106,8 @@ class TestSampler : public QObject {
   // Skipping tokens whose noise cannot win never changes the winner.
   void pruningIsExact() {
     std::vector<float> logits(3000);
-    for (std::size_t i = 0; i < logits.size(); ++i) logits[i] = std::sin(float(i)) * 6;
+    for (std::size_t i = 0; i < logits.size(); ++i)
+      logits[i] = std::sin(float(i)) * 6;
     for (std::uint64_t t = 0; t < 200; ++t) {
       TokenId best = -1;
       double bestScore = -INFINITY;
@@ -128,14 +137,17 @@ class TestSampler : public QObject {
     QFETCH(float, topP);
     QFETCH(float, minP);
     std::vector<float> logits(24);
-    for (std::size_t i = 0; i < logits.size(); ++i) logits[i] = 2.5f * std::cos(float(3 * i + 1));
+    for (std::size_t i = 0; i < logits.size(); ++i)
+      logits[i] = 2.5f * std::cos(float(3 * i + 1));
     const SamplingParams params = at(temperature, topK, topP, minP, 99);
     const auto kept = filterLogits(logits, params);
     double total = 0;
-    for (const Candidate& c : kept) total += std::exp(c.score);
+    for (const Candidate& c : kept)
+      total += std::exp(c.score);
     const int draws = 50000;
     std::map<TokenId, int> counts;
-    for (int t = 0; t < draws; ++t) ++counts[chooseToken(logits, params, t)];
+    for (int t = 0; t < draws; ++t)
+      ++counts[chooseToken(logits, params, t)];
     double chi = 0, shifted = 0;
     int drawn = 0;
     for (const Candidate& c : kept) {

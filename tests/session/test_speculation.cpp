@@ -10,7 +10,8 @@ namespace {
 
 std::vector<TokenId> chain(const Draft& draft) {
   std::vector<TokenId> tokens;
-  for (const DraftNode& node : draft.nodes) tokens.push_back(node.token);
+  for (const DraftNode& node : draft.nodes)
+    tokens.push_back(node.token);
   return tokens;
 }
 
@@ -84,21 +85,25 @@ class TestSpeculation : public QObject {
   // Token by token or at once: the index is the same.
   void ownTextGrowsTokenByToken() {
     Ids text;
-    for (int i = 0; i < 400; ++i) text.push_back((i * i) % 23);
+    for (int i = 0; i < 400; ++i)
+      text.push_back((i * i) % 23);
     OwnTextDrafter whole, single;
     whole.append(text);
-    for (const TokenId token : text) single.append(Ids{token});
+    for (const TokenId token : text)
+      single.append(Ids{token});
     QCOMPARE(chain(whole.propose(15)), chain(single.propose(15)));
     QCOMPARE(whole.propose(15).size(), 15);
   }
 
   void wrongIsReproducibleAndInTheVocabulary() {
     WrongDrafter a(50), b(50);
-    for (auto* drafter : {&a, &b}) drafter->append(Ids{1, 2, 3});
+    for (auto* drafter : {&a, &b})
+      drafter->append(Ids{1, 2, 3});
     const Draft draft = a.propose(31);
     QCOMPARE(draft.size(), 31);
     QCOMPARE(chain(draft), chain(b.propose(31)));
-    for (const TokenId token : chain(draft)) QVERIFY(token >= 0 && token < 50);
+    for (const TokenId token : chain(draft))
+      QVERIFY(token >= 0 && token < 50);
   }
 
   void draftersByName() {

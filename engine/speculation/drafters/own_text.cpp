@@ -7,7 +7,8 @@ namespace tandem {
 // Of the `order` tokens before `end`. Equal hashes are compared token by token before use.
 std::uint64_t OwnTextDrafter::suffixHash(int order, int end) const {
   std::uint64_t hash = 0xCBF29CE484222325u;
-  for (int i = end - order; i < end; ++i) hash = (hash ^ static_cast<std::uint32_t>(text_[i])) * 0x100000001B3u;
+  for (int i = end - order; i < end; ++i)
+    hash = (hash ^ static_cast<std::uint32_t>(text_[i])) * 0x100000001B3u;
   return hash;
 }
 
@@ -15,7 +16,8 @@ void OwnTextDrafter::append(std::span<const TokenId> tokens) {
   for (const TokenId token : tokens) {
     // The suffixes that end here get a successor now.
     const int end = static_cast<int>(text_.size());
-    for (int order = kShortest; order <= std::min(kLongest, end); ++order) index_[order][suffixHash(order, end)] = end;
+    for (int order = kShortest; order <= std::min(kLongest, end); ++order)
+      index_[order][suffixHash(order, end)] = end;
     text_.push_back(token);
   }
 }

@@ -1,5 +1,5 @@
-// Lookup in the request's own text: the longest recent match of its last 8 down to 2 tokens, continued as it went on
-// the last time.
+// Lookup in the request's own text: the longest recent match of its last 8 down to 2 tokens, continued as it
+// went on the last time.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ class OwnTextDrafter : public Drafter {
   int findEarlier(int order) const;
 
   std::vector<TokenId> text_;
-  // Per order: hash of the tokens that end before a position, to the latest such position that has a successor.
+  // Per order: hash of the tokens that end before a position, to the latest such position that has a
+  // successor.
   std::array<std::unordered_map<std::uint64_t, int>, kLongest + 1> index_;
 };
 

@@ -3,7 +3,8 @@
 namespace tandem {
 
 void WrongDrafter::append(std::span<const TokenId> tokens) {
-  for (const TokenId token : tokens) state_ = (state_ ^ static_cast<std::uint32_t>(token)) * 0x100000001B3u;
+  for (const TokenId token : tokens)
+    state_ = (state_ ^ static_cast<std::uint32_t>(token)) * 0x100000001B3u;
 }
 
 Draft WrongDrafter::propose(int width) {

@@ -1,4 +1,5 @@
-// A drafter that is wrong on purpose, for tests: a full-width chain of tokens that have nothing to do with the text.
+// A drafter that is wrong on purpose, for tests: a full-width chain of tokens that have nothing to do with
+// the text.
 #pragma once
 
 #include "engine/speculation/drafter.h"

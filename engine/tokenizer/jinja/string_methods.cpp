@@ -119,8 +119,9 @@ Value countMethod(Runtime& runtime, const Value& self, const Arguments& argument
   const std::string_view part = requireString(given[0], "count").view();
   const ByteRange range = searchRange(runtime, string, given);
   if (range.begin == std::string_view::npos) return Value::integer(0);
-  return Value::integer(
-      static_cast<std::int64_t>(countOf(string.view().substr(range.begin, range.end - range.begin), part)));
+  const std::size_t count = countOf(string.view().substr(range.begin, range.end - range.begin), part);
+  runtime.budget.spend(count);
+  return Value::integer(static_cast<std::int64_t>(count));
 }
 
 // startswith and endswith, with one text or a tuple of them.

@@ -213,6 +213,7 @@ TaggedText replace(Budget& budget, const TaggedText& text, std::string_view from
   const std::size_t replaced =
       limit < 0 ? occurrences : std::min(occurrences, static_cast<std::size_t>(limit));
   budget.spendBytes(costOf(text) + replaced * costOf(to));
+  budget.spend(occurrences);
   TaggedText out;
   std::int64_t done = 0;
   const auto more = [&] { return limit < 0 || done < limit; };
