@@ -13,13 +13,16 @@ namespace tandem::storage {
 namespace {
 
 constexpr int kReaderPatienceMs = 2000;
+constexpr std::chrono::milliseconds kWalPatience{2000};
 
-// Turning a new file to WAL needs the file alone, and SQLite does not call the busy handler for it; another
-// process that opens the same new file gets a moment.
+// Turning a new file to WAL needs the file alone, and SQLite does not always call the busy handler for it;
+// another process that opens the same new file gets a moment.
 Status useWal(Database& db) {
-  for (int tries = 1;; ++tries) {
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
     const Status status = db.exec("PRAGMA journal_mode = WAL");
-    if (status || (db.failure() & 0xff) != SQLITE_BUSY || tries == 100) return status;
+    const bool busy = !status && (db.failure() & 0xff) == SQLITE_BUSY;
+    if (!busy || std::chrono::steady_clock::now() - start > kWalPatience) return status;
     db.clearFailure();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

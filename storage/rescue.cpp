@@ -4,11 +4,14 @@
 #include <array>
 #include <ctime>
 #include <filesystem>
-#include <optional>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "storage/migrations.h"
+#include "storage/page_scan.h"
 
 namespace tandem::storage {
 
@@ -17,8 +20,7 @@ namespace {
 // Tables with an `id`, parents before children.
 constexpr std::array<const char*, 4> kTables = {"conversations", "messages", "answer_parts", "journal"};
 
-// After damage rows are asked for one by one; so many ids at most.
-constexpr std::int64_t kSalvageProbes = 1'000'000;
+// How far above the ids on disk those of rows made in memory start.
 constexpr std::int64_t kIdGap = 1'000'000;
 
 using MaybeDatabase = Result<std::unique_ptr<Database>>;
@@ -102,46 +104,62 @@ std::string uriPath(const std::string& path) {
   return out;
 }
 
-// The smallest id above `after` in the table; nullopt at its end, an error where the tree is damaged.
-Result<std::optional<std::int64_t>> nextId(Database& db, const std::string& table, std::int64_t after) {
-  Statement s = db.prepare("SELECT id FROM " + table + " NOT INDEXED WHERE id > ? ORDER BY id LIMIT 1");
-  s.bind(after);
-  std::optional<std::int64_t> id;
-  if (s.row()) id = s.integer(0);
-  if (!s.status()) return s.status().error();
-  return id;
-}
-
-// The id a salvage need not look beyond: the end of the table, or what the counter of ids says.
-std::int64_t lastId(Database& db, const std::string& table) {
-  const auto newest = db.integer("SELECT id FROM " + table + " NOT INDEXED ORDER BY id DESC LIMIT 1");
-  Statement s = db.prepare("SELECT seq FROM sqlite_sequence WHERE name = ?");
-  s.bindText(table);
-  const std::int64_t counter = s.row() ? s.integer(0) : 0;
-  return std::max(newest ? *newest : 0, counter);
-}
-
-void salvageTable(Database& from, Database& to, const std::string& table) {
+// The rows that SQLite itself can still reach, up to the first damage on the way.
+void carryReachable(Database& from, Database& to, const std::string& table) {
   RowCarrier carrier(from, to, table);
-  std::int64_t id = 0;
-  std::int64_t probes = 0;
-  for (;;) {
-    const auto next = nextId(from, table, id);
-    if (next && !next->has_value()) return;
-    if (next) {
-      id = **next;
-      static_cast<void>(carrier.carry(id));  // a row that cannot be read is passed over
-      continue;
-    }
-    // The way to the next row is lost: ask for each id until one can be reached again.
-    const std::int64_t last = lastId(from, table);
-    bool found = false;
-    while (!found) {
-      if (++id > last || ++probes > kSalvageProbes) return;
-      const Result<bool> carried = carrier.carry(id);
-      found = carried && *carried;
-    }
+  Statement ids = from.prepare("SELECT id FROM " + table + " NOT INDEXED ORDER BY id");
+  while (ids.row()) {
+    static_cast<void>(carrier.carry(ids.integer(0)));  // a row that cannot be read is passed over
   }
+}
+
+void bindScanned(Statement& statement, const ScannedValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    statement.bind(*integer);
+  } else if (const auto* real = std::get_if<double>(&value)) {
+    statement.bind(*real);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    statement.bindText(*text);
+  } else if (const auto* blob = std::get_if<ScannedBlob>(&value)) {
+    statement.bindBlob(blob->bytes);
+  } else {
+    statement.bindNull();
+  }
+}
+
+// The rows on the file's pages that no tree leads to any more. A row's table is told by its number of
+// columns, which differs for each of ours; a row that was carried already stays as it is.
+void carryScanned(std::string_view file, Database& to) {
+  std::map<std::size_t, std::string> inserts;  // by number of columns
+  for (const char* table : kTables) {
+    const std::size_t columns = columnsOf(to, table).size();
+    std::string marks = "?";
+    for (std::size_t i = 1; i < columns; ++i)
+      marks += ", ?";
+    inserts[columns] = "INSERT OR IGNORE INTO " + std::string(table) + " VALUES (" + marks + ")";
+  }
+  scanRows(file, [&](std::int64_t id, const std::vector<ScannedValue>& values) {
+    const auto insert = inserts.find(values.size());
+    if (insert == inserts.end()) return;
+    Statement target = to.prepare(insert->second);
+    target.bind(id);  // the column `id` is the row id, and is not stored with the row
+    for (std::size_t i = 1; i < values.size(); ++i)
+      bindScanned(target, values[i]);
+    static_cast<void>(target.run());  // a row that breaks the schema's rules was none of ours
+  });
+}
+
+// The bytes of the file as an open connection sees them, log included; where SQLite cannot tell, as they lie.
+std::string imageOf(Database* source, const std::string& path) {
+  sqlite3_int64 size = 0;
+  unsigned char* bytes = source ? sqlite3_serialize(source->handle(), "main", &size, 0) : nullptr;
+  if (bytes) {
+    std::string image(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+    sqlite3_free(bytes);
+    return image;
+  }
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 // Messages and conversations that lost what they hang on become visible again.
@@ -218,8 +236,9 @@ MaybeDatabase salvageToMemory(const std::string& path, const std::string& vfs) {
     sqlite3_db_config((*source)->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     static_cast<void>(carrySettings(**source, **memory));  // as far as they can be read
     for (const char* table : kTables)
-      salvageTable(**source, **memory, table);
+      carryReachable(**source, **memory, table);
   }
+  carryScanned(imageOf(source ? source->get() : nullptr, path), **memory);
   status = repairLinks(**memory);
   if (status) status = (*memory)->exec("COMMIT; PRAGMA foreign_keys = ON");
   if (!status) return status.error();

@@ -76,6 +76,11 @@ Error sqliteError(int code) {
   }
 }
 
+bool isIndexDamage(int code) {
+  return code == SQLITE_CORRUPT_VTAB || code == SQLITE_CONSTRAINT_PRIMARYKEY ||
+         code == SQLITE_CONSTRAINT_ROWID;
+}
+
 bool isDamage(int code) {
   return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
 }

@@ -21,6 +21,8 @@ Error sqliteError(int code);
 
 // True when the code says that the file's contents contradict themselves.
 bool isDamage(int code);
+// True when the code speaks of the full-text index only: its own code for damage, or a row it already has.
+bool isIndexDamage(int code);
 
 class Database;
 

@@ -1,4 +1,6 @@
 // Store when its file cannot be used: into memory, around damage, and back to disk.
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "storage/disk.h"
@@ -91,7 +93,7 @@ Status Store::runJob(const Job& job) {
     }
     if (status || tries == 3) return status;
     Status way;
-    if (isDamage(code)) {
+    if (isDamage(code) || (isIndexDamage(code) && !indexRebuilt_)) {
       way = handleDamage(code);
     } else if (isStorageFault(code)) {
       way = enterMemory(code);
@@ -104,7 +106,7 @@ Status Store::runJob(const Job& job) {
 
 Status Store::handleDamage(int code) {
   // Damage that only the index speaks of is mended from the text beside it.
-  if (disk_ && code == SQLITE_CORRUPT_VTAB && !indexRebuilt_) {
+  if (disk_ && isIndexDamage(code) && !indexRebuilt_) {
     indexRebuilt_ = true;
     const Status rebuilt = transact(
         *disk_, [this](Writer&) { return disk_->exec("INSERT INTO search (search) VALUES ('rebuild')"); });
@@ -114,13 +116,14 @@ Status Store::handleDamage(int code) {
 }
 
 Status Store::enterMemory(int code) {
+  std::error_code ignored;
+  const bool exists = std::filesystem::exists(path_, ignored);
+  if (code == SQLITE_CANTOPEN && exists && access(path_.c_str(), W_OK) != 0) code = SQLITE_READONLY;
   auto copy = disk_ ? copyToMemory(*disk_) : loadToMemory(path_, options_.vfs);
   if (!copy && copy.error().code == ErrorCode::kCorruptFile) return recoverDamaged();
   std::string sentence = memorySentence(code);
   if (!copy) {
-    std::error_code ignored;
-    if (std::filesystem::exists(path_, ignored))
-      sentence += " The earlier conversations cannot be shown until then.";
+    if (exists) sentence += " The earlier conversations cannot be shown until then.";
     copy = emptyMemory();
   }
   if (!copy) return copy.status();
