@@ -6,6 +6,9 @@ case "${LC_ALL:-${LANG:-}}" in
   *) export LC_ALL=C.UTF-8 ;;
 esac
 
+# Clones in different folders share what the compiler cache holds.
+export CCACHE_BASEDIR=$ROOT CCACHE_NOHASHDIR=1
+
 say() { printf '%s\n' "$*" >&2; }
 die() {
   say "$*"
