@@ -18,6 +18,7 @@ class TestVocabulary : public QObject {
   void mergesByteLevelPieces();
   void ignoresMergesIntoControlTokens();
   void mergesSentencePieces();
+  void neverMergesIntoSpecialPieces();
   void putsASpaceBefore();
   void takesSpelledEndTokens();
   void endsHarmonyMessages();
@@ -74,8 +75,19 @@ void TestVocabulary::mergesSentencePieces() {
   QCOMPARE((*tokenizer)->decode(*(*tokenizer)->encode("\xE2\x96\x81 a")), std::string("\xE2\x96\x81 a"));
   QVERIFY((*tokenizer)->addsBos());
   QCOMPARE(showIds(*(*tokenizer)->encode("a", Bos::kAsModel)), std::string("1 260"));
-  // Text that spells a byte token is not that byte.
-  QVERIFY((*tokenizer)->encode("<0x41>")->size() == 6);
+}
+
+void TestVocabulary::neverMergesIntoSpecialPieces() {
+  SmallVocabulary v = smallSentencePiece();
+  v.set("tokenizer.ggml.add_space_prefix", encode(false));
+  for (const char* piece : {"<", "0", "x", "4", "1", ">", "s", "<0", "x4", "<0x4", "1>", "<s"}) {
+    v.add(piece, TokenType::kNormal, -5);
+  }
+  const auto tokenizer = load(v);
+  QVERIFY2(tokenizer, why(tokenizer).c_str());
+  // Both are one merge away from what they spell: the byte token 68 and the control token 1.
+  QCOMPARE(showIds(*(*tokenizer)->encode("<0x41>")), std::string("275 276"));
+  QCOMPARE(showIds(*(*tokenizer)->encode("<s>")), std::string("277 271"));
 }
 
 void TestVocabulary::putsASpaceBefore() {
