@@ -1,0 +1,184 @@
+#include "app/cli/engine_choice.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "engine/sampler/sampler.h"
+#include "engine/speculation/drafter.h"
+
+namespace tandem::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kMaxInt = std::numeric_limits<int>::max();
+constexpr int kMaxDraft = 31;
+
+Setter kernelSet(const kernels::KernelSet*& out) {
+  return [&out](std::string_view name) -> Status {
+    const auto found = kernels::kernelsByName(name);
+    if (!found) return found.error();
+    out = *found;
+    return {};
+  };
+}
+
+Setter cacheType(kernels::CacheType& out) {
+  return [&out](std::string_view name) -> Status {
+    if (name != "f16" && name != "f32") return badArgument("must be f16 or f32", "kv");
+    out = name == "f16" ? kernels::CacheType::kF16 : kernels::CacheType::kF32;
+    return {};
+  };
+}
+
+Setter drafter(DrafterKind& out) {
+  return [&out](std::string_view name) -> Status {
+    const auto found = drafterByName(name);
+    if (!found) return found.error();
+    out = *found;
+    return {};
+  };
+}
+
+// "auto" leaves the width as it is.
+Setter draftShape(int& width) {
+  return [&width](std::string_view name) -> Status {
+    if (name == "auto") return {};
+    constexpr std::string_view kChain = "chain";
+    int parsed = 0;
+    if (name.starts_with(kChain)) {
+      const std::string_view digits = name.substr(kChain.size());
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), parsed);
+      if (error != std::errc() || end != digits.data() + digits.size()) parsed = 0;
+    }
+    if (parsed < 1 || parsed > kMaxDraft) {
+      return badArgument("must be auto, or chain1 to chain" + std::to_string(kMaxDraft), "shape");
+    }
+    width = parsed;
+    return {};
+  };
+}
+
+// Names of the model files in the folder, in order.
+std::vector<std::string> knownModels(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error)) {
+    if (i->path().extension() == ".gguf") names.push_back(i->path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+OptionTable modelTable(EngineChoice& choice) {
+  return {
+      {"--model", 'm', "MODEL", "a GGUF file, or the name of one in the models folder", text(choice.model)}};
+}
+
+OptionTable engineTable(EngineChoice& choice) {
+  OptionTable table = modelTable(choice);
+  append(table, {
+                    {"--threads", 't', "N", "0: as many as are fastest now",
+                     wholeNumber(choice.threads, 0, kMaxInt)},
+                    {"--kernels", 0, "NAME", "the kernel set; the default is the CPU's best",
+                     kernelSet(choice.engine.kernels)},
+                    {"--kv", 0, "TYPE", "type of the key and value cache: f16 or f32",
+                     cacheType(choice.engine.cacheType)},
+                });
+  return table;
+}
+
+OptionTable preTokenizerTable(EngineChoice& choice) {
+  return {
+      {"--pre-tokenizer", 0, "NAME", "in place of the one that the file names", text(choice.preTokenizer)}};
+}
+
+OptionTable contextTable(EngineChoice& choice) {
+  return {{"--ctx", 0, "N", "tokens of context; 0: the model's own",
+           wholeNumber(choice.contextLength, 0, kMaxInt)}};
+}
+
+OptionTable samplingTable(SamplingChoice& choice) {
+  SamplingParams& p = choice.params;
+  return {
+      {"--temp", 0, "T", "temperature; 0 takes the likeliest token", realNumber(p.temperature)},
+      {"--top-k", 0, "K", "keep the K likeliest tokens; 0: all",
+       wholeNumber(p.topK, 0, std::numeric_limits<std::int64_t>::max())},
+      {"--top-p", 0, "P", "keep the likeliest tokens up to this sum; 1: all", realNumber(p.topP)},
+      {"--min-p", 0, "P", "drop tokens less likely than P times the best; 0: none", realNumber(p.minP)},
+      {"--seed", 0, "S", "makes a sampled text repeatable", wholeNumber(choice.seed)},
+  };
+}
+
+OptionTable speculationTable(SpeculationOptions& speculation) {
+  return {
+      {"--spec", 0, "NAME", "drafter: off, auto, own-text or wrong", drafter(speculation.drafter)},
+      {"--shape", 0, "SHAPE", "drafted tokens a round: auto, or chain1 to chain31",
+       draftShape(speculation.width)},
+  };
+}
+
+Result<SamplingParams> SamplingChoice::settled() const {
+  if (const Status status = checkSampling(params); !status) return status.error();
+  SamplingParams result = params;
+  if (seed) {
+    result.seed = *seed;
+  } else if (!params.greedy()) {
+    std::random_device random;
+    result.seed = (std::uint64_t{random()} << 32) | random();
+  }
+  return result;
+}
+
+Result<std::string> findModel(const CommonOptions& common, const std::string& name) {
+  std::error_code error;
+  if (!name.empty() && fs::exists(name, error)) return name;
+  const Result<Places> places = placesOf(common);
+  if (!places) return places.error();
+  const fs::path folder = places->models();
+  const std::vector<std::string> known = knownModels(folder);
+  if (name.empty() && !known.empty()) return (folder / (known.front() + ".gguf")).string();
+  if (std::find(known.begin(), known.end(), name) != known.end()) return (folder / (name + ".gguf")).string();
+
+  std::string sentence =
+      name.empty() ? "No model was given (-m MODEL)" : "There is no model \"" + name + "\"";
+  if (known.empty()) {
+    sentence += ", and there is none in " + folder.string() + ".";
+  } else {
+    sentence += ": neither a file of that name, nor in " + folder.string() + ", where there is";
+    for (std::size_t i = 0; i < known.size(); ++i)
+      sentence += (i == 0 ? " " : ", ") + known[i];
+    sentence += ".";
+  }
+  return Error{ErrorCode::kNotFound, sentence, "model"};
+}
+
+Result<std::shared_ptr<const Model>> loadModel(const CommonOptions& common, const EngineChoice& choice) {
+  const Result<std::string> path = findModel(common, choice.model);
+  if (!path) return path.error();
+  return Model::load(*path);
+}
+
+Result<std::unique_ptr<service::LoadedEngine>> loadEngine(const CommonOptions& common,
+                                                          const EngineChoice& choice) {
+  const Result<std::string> path = findModel(common, choice.model);
+  if (!path) return path.error();
+  return service::LoadedEngine::load(
+      *path, {.threads = choice.threads, .contextLength = choice.contextLength}, choice.engine);
+}
+
+Result<std::shared_ptr<const Tokenizer>> loadTokenizer(const CommonOptions& common,
+                                                       const EngineChoice& choice) {
+  const Result<std::string> path = findModel(common, choice.model);
+  if (!path) return path.error();
+  const auto file = gguf::File::open(*path);
+  if (!file) return file.error();
+  return Tokenizer::load(**file, {.preTokenizer = choice.preTokenizer});
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,52 @@
+// The options that say which model runs and how: shared by all subcommands that load one.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/cli/command.h"
+#include "app/service/loaded_engine.h"
+#include "engine/session/generation.h"
+
+namespace tandem::cli {
+
+struct EngineChoice {
+  std::string model;  // a path, a file's name in the models folder without .gguf, or empty: the first there
+  int threads = 0;
+  int contextLength = 0;
+  std::string preTokenizer;  // replaces the one that the file names; empty: the file's
+  service::EngineOptions engine;
+};
+
+// -m; and with -t, --kernels, --kv too.
+OptionTable modelTable(EngineChoice& choice);
+OptionTable engineTable(EngineChoice& choice);
+OptionTable preTokenizerTable(EngineChoice& choice);  // --pre-tokenizer
+OptionTable contextTable(EngineChoice& choice);       // --ctx
+
+struct SamplingChoice {
+  SamplingParams params;
+  std::optional<std::uint64_t> seed;
+
+  // The parameters with their seed, which is drawn when it is needed and none was given. Error:
+  // kInvalidArgument (docs/sampling.md).
+  Result<SamplingParams> settled() const;
+};
+OptionTable samplingTable(SamplingChoice& choice);
+OptionTable speculationTable(SpeculationOptions& speculation);  // --spec, --shape
+
+// Where the chosen model's file is. Error: kNotFound, with the names that are known.
+Result<std::string> findModel(const CommonOptions& common, const std::string& name);
+
+// The chosen model alone, or ready to run. Errors: those of findModel and LoadedEngine::load.
+Result<std::shared_ptr<const Model>> loadModel(const CommonOptions& common, const EngineChoice& choice);
+Result<std::unique_ptr<service::LoadedEngine>> loadEngine(const CommonOptions& common,
+                                                          const EngineChoice& choice);
+
+// The tokenizer of the chosen model's file, without its weights. Errors: those of findModel, gguf::File::open
+// and Tokenizer::load.
+Result<std::shared_ptr<const Tokenizer>> loadTokenizer(const CommonOptions& common,
+                                                       const EngineChoice& choice);
+
+}  // namespace tandem::cli

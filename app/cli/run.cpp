@@ -1,0 +1,148 @@
+// tandem-cli run: one completion to standard output.
+#include <cstdio>
+#include <limits>
+
+#include "app/cli/commands.h"
+#include "app/cli/engine_choice.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/statistics.h"
+#include "app/service/prompt.h"
+
+namespace tandem::cli {
+namespace {
+
+constexpr Usage kUsage = {"run", "-p TEXT | -f FILE [options]",
+                          "Writes one completion to standard output, statistics and a fingerprint of the "
+                          "logits to standard error.\n"
+                          "The prompt goes through the model's chat template; with --raw it is continued as "
+                          "it is. A file's bytes are\n"
+                          "taken as they are, the newline at its end included."};
+
+struct RunOptions {
+  CommonOptions common;
+  EngineChoice engine;
+  SamplingChoice sampling;
+  SpeculationOptions speculation;
+  std::optional<std::string> prompt, file, system;
+  int tokens = 0;
+  bool raw = false;
+  bool ids = false;
+
+  OptionTable table() {
+    OptionTable table = {
+        {"--prompt", 'p', "TEXT", "the prompt", text(prompt)},
+        {"--file", 'f', "FILE", "the prompt's file; - is standard input", text(file)},
+        {"--system", 0, "TEXT", "a system message before the prompt", text(system)},
+        {"--raw", 0, "", "no chat template", on(raw)},
+        {"--tokens", 'n', "N", "at most N new tokens; 0: until the context is full",
+         wholeNumber(tokens, 0, std::numeric_limits<int>::max())},
+        {"--ids", 0, "", "print token ids in place of text", on(ids)},
+    };
+    append(table, samplingTable(sampling));
+    append(table, speculationTable(speculation));
+    append(table, engineTable(engine));
+    append(table, contextTable(engine));
+    return table;
+  }
+};
+
+Result<service::GenerateRequest> requestOf(const RunOptions& options) {
+  if (options.prompt.has_value() == options.file.has_value()) {
+    return badArgument("Give the prompt either with -p TEXT or with -f FILE.", "prompt");
+  }
+  if (options.raw && options.system) {
+    return badArgument("--system needs the chat template that --raw leaves out.", "system");
+  }
+  Result<std::string> prompt =
+      options.prompt ? Result<std::string>(*options.prompt) : readFile(*options.file);
+  if (!prompt) return prompt.error();
+  Result<SamplingParams> sampling = options.sampling.settled();
+  if (!sampling) return sampling.error();
+
+  service::GenerateRequest request;
+  request.sampling = *sampling;
+  request.maxTokens = options.tokens;
+  request.speculation = options.speculation;
+  if (options.raw) {
+    request.rawPrompt = std::move(*prompt);
+  } else {
+    if (options.system) request.messages.push_back({"system", *options.system});
+    request.messages.push_back({"user", std::move(*prompt)});
+  }
+  return request;
+}
+
+// Writes pieces as they come: text or ids, unless all is kept for one JSON object.
+class Output {
+ public:
+  explicit Output(const RunOptions& options) : live_(!options.common.json), ids_(options.ids) {}
+
+  void add(const TextPiece& piece) {
+    text_ += piece.text;
+    if (!live_) return;
+    if (ids_) {
+      for (const PieceToken& token : piece.tokens) {
+        std::printf("%s%d", any_ ? " " : "", token.id);
+        any_ = true;
+      }
+    } else {
+      std::fwrite(piece.text.data(), 1, piece.text.size(), stdout);
+    }
+    std::fflush(stdout);
+  }
+  void end() {
+    if (live_) std::putchar('\n');
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  const bool live_, ids_;
+  bool any_ = false;
+  std::string text_;
+};
+
+Result<int> complete(const RunOptions& options) {
+  const Result<service::GenerateRequest> request = requestOf(options);
+  if (!request) return request.error();
+  const auto engine = loadEngine(options.common, options.engine);
+  if (!engine) return engine.error();
+  Result<std::vector<TokenId>> prompt = service::promptIds(*(*engine)->model(), *request);
+  if (!prompt) return prompt.error();
+
+  const Generation generation{.prompt = std::move(*prompt),
+                              .answerSoFar = {},
+                              .sampling = request->sampling,
+                              .maxTokens = request->maxTokens,
+                              .contextLength = (*engine)->info().contextLength,
+                              .speculation = request->speculation};
+  Output output(options);
+  const Interrupt interrupt;
+  const GenerationOutcome outcome = (*engine)->generator().run(
+      generation, {.piece = [&](const TextPiece& piece) { output.add(piece); }}, &interrupt.flag());
+  if (!outcome.tokens.empty()) output.end();
+  if (!outcome.status) return outcome.status.error();
+
+  if (options.common.json) {
+    printJson({{"text", output.text()},
+               {"ids", outcome.tokens},
+               {"prompt_ids", generation.prompt},
+               {"model", (*engine)->info().name},
+               {"model_fingerprint", (*engine)->info().fingerprint},
+               {"kernels", (*engine)->info().kernelSet},
+               {"threads", (*engine)->info().threads},
+               {"stats", statisticsJson(outcome.stats)}});
+  }
+  std::fputs(statisticsText(outcome.stats).c_str(), stderr);
+  return outcome.stats.finish == FinishReason::kCancelled ? kCheckFailed : kDone;
+}
+
+}  // namespace
+
+int runCommand(const Arguments& arguments) {
+  RunOptions options;
+  if (const auto status = readOptions(kUsage, options.table(), arguments, options.common)) return *status;
+  const Result<int> status = complete(options);
+  return status ? *status : fail(options.common, status.error());
+}
+
+}  // namespace tandem::cli

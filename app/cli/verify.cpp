@@ -1,0 +1,89 @@
+// tandem-cli verify: the engine proves itself on a model.
+#include <cstdio>
+
+#include "app/cli/commands.h"
+#include "app/cli/engine_choice.h"
+#include "engine/base/thread_pool.h"
+#include "engine/verify/checks.h"
+
+namespace tandem::cli {
+namespace {
+
+constexpr Usage kUsage = {
+    "verify", "[options]",
+    "Runs the engine against itself on the chosen model and compares bits: batch against one at a time, a "
+    "row\n"
+    "among others, forks, unused slots, thread counts, kernel sets, the tokenizer, and speculation against\n"
+    "plain decoding. Ends with 1 when a check fails."};
+
+struct VerifyCommand {
+  CommonOptions common;
+  EngineChoice engine;
+  int generated = 256;
+
+  OptionTable table() {
+    OptionTable table = {
+        {"--tokens", 'n', "N", "tokens of each speculation run (256)", wholeNumber(generated, 1, 1 << 20)}};
+    append(table, engineTable(engine));
+    return table;
+  }
+};
+
+nlohmann::json asJson(const CheckResult& result) {
+  return {{"check", result.name},
+          {"passed", result.passed},
+          {"largest_difference", result.difference.largest},
+          {"differing_bits", result.difference.bits},
+          {"values", result.difference.compared},
+          {"detail", result.detail},
+          {"seconds", result.seconds}};
+}
+
+void print(const CheckResult& result) {
+  std::printf(
+      "%-4s  %-22s %.2e  %llu differing bits of %llu values  %6.1f s  %s\n", result.passed ? "ok" : "FAIL",
+      result.name.c_str(), result.difference.largest, static_cast<unsigned long long>(result.difference.bits),
+      static_cast<unsigned long long>(result.difference.compared), result.seconds, result.detail.c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int verifyCommand(const Arguments& arguments) {
+  VerifyCommand command;
+  if (const auto status = readOptions(kUsage, command.table(), arguments, command.common)) return *status;
+  const auto model = loadModel(command.common, command.engine);
+  if (!model) return fail(command.common, model.error());
+
+  VerifyOptions options;
+  options.kernels = command.engine.engine.kernels ? command.engine.engine.kernels : &kernels::bestKernels();
+  options.otherSets = otherKernelSets(*options.kernels);
+  options.cacheType = command.engine.engine.cacheType;
+  options.generated = command.generated;
+  // The first count runs the other checks too.
+  options.threadCounts = {command.engine.threads > 0 ? command.engine.threads : availableCpus()};
+  for (const int threads : {1, 2, 4}) {
+    if (threads != options.threadCounts.front()) options.threadCounts.push_back(threads);
+  }
+
+  nlohmann::json checks = nlohmann::json::array();
+  int count = 0, failed = 0;
+  const Status status = runChecks(*model, options, [&](const CheckResult& result) {
+    ++count;
+    failed += !result.passed;
+    if (command.common.json) {
+      checks.push_back(asJson(result));
+    } else {
+      print(result);
+    }
+  });
+  if (!status) return fail(command.common, status.error());
+  if (command.common.json) {
+    printJson({{"model", (*model)->file().path()}, {"checks", checks}, {"failed", failed}});
+  } else {
+    std::printf("%s: %d checks, %d failed\n", (*model)->displayName().c_str(), count, failed);
+  }
+  return failed == 0 ? kDone : kCheckFailed;
+}
+
+}  // namespace tandem::cli
