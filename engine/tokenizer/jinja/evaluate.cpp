@@ -6,6 +6,20 @@
 #include "engine/tokenizer/jinja/text.h"
 
 namespace tandem::jinja {
+namespace {
+
+[[noreturn]] void failNotCallable(const Value& callee) {
+  failType(std::string("'") + typeName(callee) + "' object is not callable");
+}
+
+Value callJoiner(Runtime& runtime, Joiner& joiner, const Arguments& arguments) {
+  positionalOnly("joiner", arguments, 0, 0);
+  const bool first = !joiner.used;
+  joiner.used = true;
+  return first ? runtime.data("") : joiner.separator;
+}
+
+}  // namespace
 
 Value Interpreter::evaluate(const Expr& expr, Activation& activation) {
   runtime_.budget.spend(1);
@@ -194,7 +208,7 @@ Value Interpreter::evaluateCall(const CallExpr& expr, const Value& caller, Activ
   return call(callee, std::move(arguments));
 }
 
-Value Interpreter::call(const Value& callee, Arguments arguments) {
+Value Interpreter::call(const Value& callee, Arguments&& arguments) {
   switch (callee.kind()) {
     case Kind::kFunction:
       return callee.as<Function>().call(runtime_, callee.as<Function>().self, arguments);
@@ -202,21 +216,17 @@ Value Interpreter::call(const Value& callee, Arguments arguments) {
       return callMacro(callee.as<Macro>(), std::move(arguments));
     case Kind::kUndefined:
       callee.as<Undefined>().raise();
-    case Kind::kJoiner: {
-      positionalOnly("joiner", arguments, 0, 0);
-      Joiner& joiner = callee.asMutable<Joiner>();
-      const bool first = !joiner.used;
-      joiner.used = true;
-      return first ? runtime_.data("") : joiner.separator;
-    }
+    case Kind::kJoiner:
+      return callJoiner(runtime_, callee.asMutable<Joiner>(), arguments);
     case Kind::kLoop:
       failType("The loop must have the 'recursive' marker to be called recursively.");
     default:
-      failType(std::string("'") + typeName(callee) + "' object is not callable");
+      failNotCallable(callee);
   }
 }
 
-Value Interpreter::callMacro(const Macro& macro, Arguments arguments) {
+Value Interpreter::callMacro(const Macro& macro, Arguments&& arguments) {
+  const DepthGuard guard(runtime_.budget, kMacroDepth);
   const MacroCode& code = *macro.code;
   Activation* activation = makeActivation(runtime_, code.scope, macro.closure);
   enterFrame(code.frame, *activation);

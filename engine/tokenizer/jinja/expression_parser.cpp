@@ -85,7 +85,7 @@ Value ExpressionParser::constantText(std::string_view text) {
 
 void ExpressionParser::hang(Expr* parent, const Expr* child) const {
   parent->depth = std::max(parent->depth, child->depth + 1);
-  if (parent->depth > kMaxNesting) fail(FailureKind::kBudget, "it is nested too deeply", current().line);
+  if (parent->depth > kMaxTreeDepth) fail(FailureKind::kBudget, "it is nested too deeply", current().line);
 }
 
 Expr* ExpressionParser::parseExpression(bool conditional) {

@@ -22,7 +22,7 @@ Value number(const Json& json) {
 }  // namespace
 
 Value fromJson(Runtime& runtime, const Json& json) {
-  const DepthGuard guard(runtime.budget);
+  const DepthGuard guard(runtime.budget, kValueDepth);
   switch (json.type()) {
     case Json::value_t::boolean:
       return Value::boolean(json.get<bool>());

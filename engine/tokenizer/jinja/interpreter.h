@@ -73,8 +73,8 @@ class Interpreter {
   Value evaluateCall(const CallExpr& expr, const Value& caller, Activation& activation);
   Value evaluateNative(const NativeExpr& expr, Activation& activation);
   Arguments evaluateArguments(const CallArguments& given, Activation& activation);
-  Value call(const Value& callee, Arguments arguments);
-  Value callMacro(const Macro& macro, Arguments arguments);
+  Value call(const Value& callee, Arguments&& arguments);
+  Value callMacro(const Macro& macro, Arguments&& arguments);
 
   Runtime& runtime_;
   const Program& program_;

@@ -24,7 +24,7 @@ class JsonWriter {
   std::string take() { return std::move(out_); }
 
   void write(const Value& value) {
-    const DepthGuard guard(runtime_.budget);
+    const DepthGuard guard(runtime_.budget, kValueDepth);
     switch (value.kind()) {
       case Kind::kNone:
         return put("null");

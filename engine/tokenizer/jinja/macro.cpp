@@ -37,7 +37,7 @@ std::string describe(const Macro& macro) {
   return "<Macro '" + std::string(macro.code->name.asString().view()) + "'>";
 }
 
-void takeArguments(Runtime& runtime, const Macro& macro, Arguments arguments, Activation& activation) {
+void takeArguments(Runtime& runtime, const Macro& macro, Arguments&& arguments, Activation& activation) {
   const MacroCode& code = *macro.code;
   const std::string name = describe(macro);
   const std::size_t taken = std::min(arguments.positional.size(), code.parameters.size());

@@ -37,6 +37,6 @@ std::string describe(const Macro& macro);
 
 // Puts a call's arguments into the slots of `activation`, as Jinja's macros take them; parameters that were
 // not given stay missing. Fails for too many arguments and unknown names.
-void takeArguments(Runtime& runtime, const Macro& macro, Arguments arguments, Activation& activation);
+void takeArguments(Runtime& runtime, const Macro& macro, Arguments&& arguments, Activation& activation);
 
 }  // namespace tandem::jinja

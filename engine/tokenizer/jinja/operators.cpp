@@ -191,7 +191,7 @@ bool isRepeatable(const Value& value) {
 }
 
 bool lessSequences(Runtime& runtime, const Value& left, const Value& right) {
-  const DepthGuard guard(runtime.budget);
+  const DepthGuard guard(runtime.budget, kValueDepth);
   const std::vector<Value>& a = left.asSequence().items;
   const std::vector<Value>& b = right.asSequence().items;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {

@@ -20,7 +20,7 @@ class ReprWriter {
   std::string take() { return std::move(out_); }
 
   void write(const Value& value) {
-    const DepthGuard guard(runtime_.budget);
+    const DepthGuard guard(runtime_.budget, kValueDepth);
     switch (value.kind()) {
       case Kind::kString:
         return string(value.asString());

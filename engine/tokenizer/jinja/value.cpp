@@ -170,12 +170,12 @@ bool equal(Budget& budget, const Value& a, const Value& b) {
       const auto& left = a.asSequence().items;
       const auto& right = b.asSequence().items;
       if (a.object() == b.object()) return true;
-      const DepthGuard guard(budget);
+      const DepthGuard guard(budget, kValueDepth);
       return std::equal(left.begin(), left.end(), right.begin(), right.end(),
                         [&budget](const Value& x, const Value& y) { return equal(budget, x, y); });
     }
     case Kind::kDict: {
-      const DepthGuard guard(budget);
+      const DepthGuard guard(budget, kValueDepth);
       return a.object() == b.object() || equalDicts(budget, a.asDict(), b.asDict());
     }
     case Kind::kRange: {
