@@ -110,7 +110,7 @@ Item {
         clip: true
         // Dragging selects text; sideways it is moved by wheel, bar, keys and selection.
         interactive: false
-        contentWidth: edit.width + 4
+        contentWidth: Math.max(width, Math.min(edit.width, filler.idealWidth) + 4)
         contentHeight: edit.height
         onWidthChanged: contentX = Math.max(0, Math.min(contentX, contentWidth - width))
 
@@ -137,8 +137,12 @@ Item {
         TextEdit {
             id: edit
 
+            // In steps: each change of the width lays the whole block out again.
+            readonly property real step: 240
+
             x: 2
-            width: root.wrap ? view.width - 4 : undefined
+            width: root.wrap || filler.idealWidth <= view.width - 4
+                ? view.width - 4 : Math.ceil(filler.idealWidth / step) * step
             readOnly: true
             selectByMouse: true
             selectByKeyboard: true
@@ -155,6 +159,7 @@ Item {
             Accessible.name: filler.spokenText
             Accessible.readOnly: true
             onSelectedTextChanged: root.style.noteSelection(edit)
+            Component.onDestruction: root.style.forgetSelection(edit)
             onCursorRectangleChanged: {
                 if (activeFocus)
                     view.reveal(cursorRectangle);

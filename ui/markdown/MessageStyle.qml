@@ -21,11 +21,15 @@ QtObject {
     signal linkActivated(url: string)
     signal copyRequested(text: string)
 
+    function forgetSelection(edit: TextEdit) {
+        if (selectionOwner === edit)
+            selectionOwner = null;
+    }
+
     // Only one block holds a selection at a time.
     function noteSelection(edit: TextEdit) {
         if (edit.selectionStart === edit.selectionEnd) {
-            if (selectionOwner === edit)
-                selectionOwner = null;
+            forgetSelection(edit);
             return;
         }
         const before = selectionOwner;

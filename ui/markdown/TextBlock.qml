@@ -69,10 +69,11 @@ Item {
         Accessible.name: filler.spokenText
         Accessible.readOnly: true
         onSelectedTextChanged: root.style.noteSelection(edit)
+        Component.onDestruction: root.style.forgetSelection(edit)
         onHoveredLinkChanged: root.style.hoveredLink = hoveredLink
         onLinkActivated: link => root.style.linkActivated(link)
         onActiveFocusChanged: {
-            if (activeFocus && filler.linkCount > 0)
+            if (activeFocus && !pointer.active && filler.linkCount > 0)
                 chooseLink(0);
         }
         Keys.onPressed: event => {
@@ -87,6 +88,10 @@ Item {
             else
                 return;
             event.accepted = true;
+        }
+
+        PointHandler {
+            id: pointer
         }
 
         HoverHandler {

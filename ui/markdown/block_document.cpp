@@ -271,6 +271,11 @@ std::vector<BlockDocument::Span> BlockDocument::plates() const {
   return spans;
 }
 
+qreal BlockDocument::idealWidth() const {
+  const QTextDocument* document = textDocument();
+  return document ? document->idealWidth() : 0;
+}
+
 void BlockDocument::noteLinks() {
   linkSpans_.clear();
   int before = -1;

@@ -41,6 +41,7 @@ class BlockDocument : public QObject, public QQmlParserStatus {
   Q_PROPERTY(QString language MEMBER language_ NOTIFY styleChanged)
   Q_PROPERTY(bool rightToLeft READ isRightToLeft NOTIFY filled)
   Q_PROPERTY(int linkCount READ linkCount NOTIFY filled)
+  Q_PROPERTY(qreal idealWidth READ idealWidth NOTIFY filled)
   Q_PROPERTY(QString spokenText READ spokenText NOTIFY spokenTextChanged)
 
  public:
@@ -59,6 +60,8 @@ class BlockDocument : public QObject, public QQmlParserStatus {
   void setMessage(MarkdownMessage* message);
   bool isRightToLeft() const { return shown_.rightToLeft; }
   int linkCount() const { return static_cast<int>(linkSpans_.size()); }
+  // Width of the longest line of code in pixels.
+  qreal idealWidth() const;
   // What a screen reader reads. While a text streams it stays as it was when its block was last complete.
   QString spokenText() const { return spokenText_; }
   Q_INVOKABLE int linkStart(int link) const;

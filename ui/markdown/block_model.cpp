@@ -11,10 +11,11 @@ namespace {
 // Rows are handed to the view in portions of about this weight, so that no frame builds too many delegates.
 constexpr std::size_t kPortion = 30;
 constexpr std::size_t kBytesPerWeight = 500;
+constexpr std::size_t kLinesPerWeight = 8;
 constexpr int kFrameMs = 16;
 
 std::size_t weight(const Leaf& leaf) {
-  return 1 + leaf.bytes / kBytesPerWeight;
+  return 1 + leaf.bytes / kBytesPerWeight + leaf.lines.size() / kLinesPerWeight;
 }
 
 bool isVerbatim(const Leaf& leaf) {

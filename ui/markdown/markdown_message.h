@@ -34,6 +34,7 @@ class MarkdownMessage : public QObject {
   // Splits the text anew.
   void setPlain(bool plain);
   BlockModel* blocks() { return &blocks_; }
+  const BlockModel* blocks() const { return &blocks_; }
   int sourceSize() const { return static_cast<int>(splitter_.source().size()); }
   int hiddenBytes() const { return static_cast<int>(splitter_.hiddenBytes()); }
   bool isFinished() const { return splitter_.finished(); }

@@ -355,7 +355,7 @@ void BlockSplitter::addParagraphText(SourceRange text) {
     --line.end;
   const bool table = leaf.kind == LeafKind::kTable;
   const bool fits = leaf.bytes + line.size() <= (table ? kMaxTable : kMaxParagraph) &&
-                    !(table && leaf.lines.size() > kMaxTableRows);
+                    !(table && (leaf.lines.size() + 1) * leaf.aligns.size() > kMaxTableCells);
   if (fits) {
     addRange(line);
     return;

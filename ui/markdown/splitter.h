@@ -26,10 +26,10 @@ inline constexpr std::size_t kMaxRichLeaves = 500;       // after these everythi
 inline constexpr std::uint32_t kMaxParagraph = 6 << 10;  // bytes read for inline Markdown
 inline constexpr std::uint32_t kMaxPlain = 4 << 10;      // bytes of a plain piece
 inline constexpr std::uint32_t kMaxCode = 16 << 10;      // bytes of a code piece
-inline constexpr std::size_t kMaxCodeLines = 400;
-inline constexpr std::uint32_t kMaxCodeLine = 2000;  // bytes; code with a longer line is wrapped
-inline constexpr std::size_t kMaxTableRows = 200;
-inline constexpr std::uint32_t kMaxTable = 12 << 10;  // bytes
+inline constexpr std::size_t kMaxCodeLines = 200;        // of a code piece
+inline constexpr std::uint32_t kMaxCodeLine = 2000;      // bytes; code with a longer line is wrapped
+inline constexpr std::size_t kMaxTableCells = 200;
+inline constexpr std::uint32_t kMaxTable = 8 << 10;  // bytes
 inline constexpr std::size_t kMaxTableColumns = 16;
 inline constexpr std::size_t kShownStep = 256 << 10;  // bytes shown at once
 

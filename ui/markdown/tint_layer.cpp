@@ -13,14 +13,16 @@ namespace tandem::markdown {
 
 namespace {
 
-constexpr qreal kSide = 2;    // pixels a plate reaches beyond its text
-constexpr qreal kGap = 1;     // pixels left free between the plates of two lines
-constexpr qreal kCorner = 2;  // depth of a corner
+constexpr qreal kSide = 2;      // pixels a plate reaches beyond its text
+constexpr qreal kGap = 1;       // pixels left free between the plates of two lines
+constexpr qreal kCorner = 2;    // depth of a corner
+constexpr qreal kMargin = 200;  // pixels beyond the visible part that are drawn too
 
 }  // namespace
 
 TintLayer::TintLayer(QQuickItem* parent) : QQuickItem(parent) {
   setFlag(ItemHasContents);
+  setFlag(ItemObservesViewport);
   connect(this, &TintLayer::changed, this, &TintLayer::polish);
 }
 
@@ -88,27 +90,34 @@ void TintLayer::addPlates(const BlockDocument::Span& span, const QColor& color) 
   }
 }
 
+// Only what can be seen gets nodes: a long answer has thousands of plates.
 QSGNode* TintLayer::updatePaintNode(QSGNode* node, UpdatePaintNodeData*) {
   if (!node) node = new QSGNode;
-  // Three rectangles a plate: the middle, and a shorter one at each side for the look of round corners.
-  const int wanted = static_cast<int>(plates_.size()) * 3;
-  while (node->childCount() > wanted)
-    delete node->lastChild();
-  while (node->childCount() < wanted)
-    node->appendChildNode(window()->createRectangleNode());
+  const QRectF visible = clipRect().adjusted(0, -kMargin, 0, kMargin);
   auto* next = static_cast<QSGRectangleNode*>(node->firstChild());
-  const auto place = [&next](const QRectF& box, const QColor& color) {
+  const auto place = [&](const QRectF& box, const QColor& color) {
+    if (!next) {
+      next = window()->createRectangleNode();
+      node->appendChildNode(next);
+    }
     next->setRect(box);
     next->setColor(color);
     next = static_cast<QSGRectangleNode*>(next->nextSibling());
   };
   for (const Plate& plate : plates_) {
+    if (!plate.box.intersects(visible)) continue;
+    // Three rectangles: the middle, and a shorter one at each side for the look of round corners.
     const QRectF box(plate.box.toRect());
     const QRectF left(box.left(), box.top() + kCorner, kCorner, box.height() - 2 * kCorner);
     const QRectF right(box.right() - kCorner, left.top(), kCorner, left.height());
     place(box.adjusted(kCorner, 0, -kCorner, 0), plate.color);
     place(left, plate.color);
     place(right, plate.color);
+  }
+  while (next) {
+    auto* rest = static_cast<QSGRectangleNode*>(next->nextSibling());
+    delete next;
+    next = rest;
   }
   return node;
 }
