@@ -13,7 +13,7 @@ bool isClosed = false;
 bool isHeld = false;
 long calls = 0;
 
-void gatedAdd(float* x, const float* y, int n) {
+void gatedStep(float* gate, const float* up, int n, kernels::Activation activation) {
   {
     std::unique_lock lock(mutex);
     ++calls;
@@ -24,7 +24,7 @@ void gatedAdd(float* x, const float* y, int n) {
       isHeld = false;
     }
   }
-  kernels::referenceKernels().add(x, y, n);
+  kernels::referenceKernels().gatedActivation(gate, up, n, activation);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ const kernels::KernelSet& gatedKernels() {
   static const kernels::KernelSet set = [] {
     kernels::KernelSet made = kernels::referenceKernels();
     made.name = "gated";
-    made.add = gatedAdd;
+    made.gatedActivation = gatedStep;
     return made;
   }();
   return set;
@@ -57,7 +57,7 @@ void gate::open() {
   changed.notify_all();
 }
 
-long gate::adds() {
+long gate::rows() {
   const std::lock_guard lock(mutex);
   return calls;
 }

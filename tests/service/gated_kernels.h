@@ -6,16 +6,16 @@
 
 namespace tandem::test {
 
-// The portable set with a gate in `add`, which every layer of the tiny models calls twice. One gate for the
-// whole program; it starts open.
+// The portable set with a gate in `gatedActivation`, which is called once for each row of a layer. One gate
+// for the whole program; it starts open.
 const kernels::KernelSet& gatedKernels();
 
 namespace gate {
 
-void close();          // the next `add` will wait
+void close();          // the next call will wait
 bool waitUntilHeld();  // a thread waits at the gate; false after a minute
 void open();           // lets it go
-long adds();           // calls since the program began
+long rows();           // calls since the program began
 
 }  // namespace gate
 
