@@ -14,7 +14,23 @@ constexpr int kSearchHits = 100;
 }  // namespace
 
 void ConversationService::Impl::branch(MessageId message) {
-  writeAndShow([message](storage::Writer& writer) { return writer.copyPath(message, nowMs()); });
+  // An answer that is being written is copied as it is shown, which is more than the store has yet.
+  std::shared_ptr<const storage::MessageRecord> shown;
+  for (const auto& [conversation, turn] : turns_) {
+    if (turn->committed && turn->answer.id == message)
+      shown = std::make_shared<storage::MessageRecord>(turn->answer);
+  }
+  writeAndShow([message, shown](storage::Writer& writer) {
+    const Result<ConversationId> copy = writer.copyPath(message, nowMs());
+    if (!copy || !shown) return copy;
+    auto path = writer.path(*copy);
+    if (!path) return Result<ConversationId>(path.error());
+    storage::MessageRecord last = *shown;
+    last.id = path->back().id;
+    last.state = storage::MessageState::kStopped;
+    const Status status = writer.finishAnswer(last);
+    return status ? copy : Result<ConversationId>(status.error());
+  });
 }
 
 void ConversationService::Impl::selectVersion(MessageId message) {

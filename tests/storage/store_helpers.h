@@ -125,4 +125,19 @@ inline std::string askFile(const std::string& path, const std::string& sql) {
   return value;
 }
 
+// A connection of the test's own that holds the write lock while it lives.
+class WriteLock {
+ public:
+  explicit WriteLock(const std::string& path, const char* mode = "BEGIN IMMEDIATE") {
+    sqlite3_open(path.c_str(), &db_);
+    held_ = sqlite3_exec(db_, mode, nullptr, nullptr, nullptr) == SQLITE_OK;
+  }
+  ~WriteLock() { sqlite3_close(db_); }
+  bool held() const { return held_; }
+
+ private:
+  sqlite3* db_ = nullptr;
+  bool held_ = false;
+};
+
 }  // namespace tandem::testing
