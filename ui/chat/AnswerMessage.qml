@@ -8,9 +8,9 @@ import Tandem.Models
 import Tandem.Theme
 
 Column {
-    id: message
+    id: view
 
-    required property MessageRow row
+    required property MessageCell row
     readonly property Chat chat: row.session.chat
 
     spacing: 8
@@ -19,19 +19,19 @@ Column {
         objectName: "answerBody"
         width: parent.width
         visible: implicitHeight > 0
-        message: message.row.body
-        colors: message.row.palette
+        message: view.row.body
+        colors: view.row.palette
         textSize: Theme.body
-        showOrigins: message.row.session.settings.tintOrigins
-        onCopyRequested: text => message.row.session.copyText(text)
+        showOrigins: view.row.session.settings.tintOrigins
+        onCopyRequested: text => view.row.session.copyText(text)
         onLinkActivated: url => Qt.openUrlExternally(url)
     }
     TextLabel {
         objectName: "answerPhase"
-        visible: message.row.streaming && message.chat.phase !== Chat.Writing
-        text: message.chat.phase === Chat.Reading
-              ? qsTr("Reading the conversation… %1 %").arg(Math.round(message.chat.prefill * 100))
-              : message.chat.ahead > 0 ? qsTr("Waiting for %n answer(s) before this one…", "", message.chat.ahead)
+        visible: view.row.streaming && view.chat.phase !== Chat.Writing
+        text: view.chat.phase === Chat.Reading
+              ? qsTr("Reading the conversation… %1 %").arg(Math.round(view.chat.prefill * 100))
+              : view.chat.ahead > 0 ? qsTr("Waiting, %1 before this one…").arg(view.chat.ahead)
                                        : qsTr("Waiting for the model…")
         color: Theme.faint
         font.pixelSize: Theme.body
@@ -39,30 +39,30 @@ Column {
     Notice {
         objectName: "answerProblem"
         width: parent.width
-        visible: message.row.problem.length > 0
+        visible: view.row.problem.length > 0
         kind: "danger"
-        text: message.row.problem
+        text: view.row.problem
         closable: false
     }
     TextLabel {
         objectName: "answerNote"
-        visible: message.row.note.length > 0
+        visible: view.row.note.length > 0
         width: parent.width
-        text: message.row.note
+        text: view.row.note
         wrapMode: Text.Wrap
         color: Theme.faint
         font.pixelSize: Theme.small
         font.italic: true
     }
     Row {
-        visible: !message.row.streaming
+        visible: !view.row.streaming
         x: -8
         spacing: 0
         TextButton {
             objectName: "copyAnswer"
             label: copied.running ? qsTr("Copied") : qsTr("Copy")
             onClicked: {
-                message.chat.copy(message.row.messageId);
+                view.chat.copy(view.row.messageId);
                 copied.restart();
             }
             Timer {
@@ -73,31 +73,31 @@ Column {
         TextButton {
             objectName: "regenerateButton"
             label: qsTr("Regenerate")
-            accent: message.row.last
-            enabled: !message.chat.answering
-            onClicked: message.chat.regenerate(message.row.messageId)
+            accent: view.row.last
+            enabled: !view.chat.answering
+            onClicked: view.chat.regenerate(view.row.messageId)
         }
         VersionSwitch {
-            row: message.row
+            row: view.row
         }
         TextButton {
             objectName: "continueButton"
-            visible: message.row.canContinue
+            visible: view.row.canContinue
             label: qsTr("Continue")
-            enabled: !message.chat.answering
-            onClicked: message.chat.continueAnswer(message.row.messageId)
+            enabled: !view.chat.answering
+            onClicked: view.chat.continueAnswer(view.row.messageId)
         }
         TextButton {
             objectName: "branchButton"
             label: qsTr("Branch")
-            onClicked: message.chat.branch(message.row.messageId)
+            onClicked: view.chat.branch(view.row.messageId)
         }
     }
     TextLabel {
         objectName: "statisticsLine"
         visible: text.length > 0
         width: parent.width
-        text: message.row.statistics
+        text: view.row.statistics
         color: Theme.faint
         font.pixelSize: Theme.small
         wrapMode: Text.Wrap
@@ -105,10 +105,10 @@ Column {
     Flow {
         objectName: "legend"
         width: parent.width
-        visible: message.row.session.settings.tintOrigins && message.row.legend.length > 0
+        visible: view.row.session.settings.tintOrigins && view.row.legend.length > 0
         spacing: 12
         Repeater {
-            model: message.row.legend
+            model: view.row.legend
             Row {
                 id: entry
                 required property var modelData

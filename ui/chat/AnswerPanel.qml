@@ -120,6 +120,7 @@ FocusScope {
                 from: 0.05
                 to: 1
                 stepSize: 0.05
+                fullText: qsTr("no limit")
                 value: panel.chat.topP
                 onMoved: panel.apply()
             }

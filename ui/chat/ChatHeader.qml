@@ -25,39 +25,50 @@ Item {
         anchors.rightMargin: 20
         spacing: 10
 
-        TextLabel {
-            objectName: "chatTitle"
-            Layout.fillWidth: true
-            Layout.maximumWidth: implicitWidth + 1
-            Layout.minimumWidth: 80
-            text: header.chat.title
-            elide: Text.ElideRight
-            font.pixelSize: Theme.title
-            font.weight: Font.DemiBold
-            Accessible.role: Accessible.Heading
-        }
-        Chip {
-            objectName: "modelChip"
-            Layout.minimumWidth: 90
-            label: header.models.loading ? qsTr("Loading %1 %").arg(Math.round(header.models.progress * 100))
-                                         : header.models.ready ? header.models.label : qsTr("No model")
-            name: qsTr("Model: %1").arg(label)
-            tip: header.models.ready ? header.models.details : qsTr("Choose a model")
-            onClicked: header.modelsWanted()
-        }
-        Chip {
-            objectName: "exactChip"
-            visible: header.models.ready
-            actionable: false
-            label: qsTr("exact")
-            ink: Theme.good
-            name: qsTr("Exact")
-            tip: header.chat.speculation
-                 ? qsTr("Drafted tokens are kept only where the model itself would have written them: the text is the same as without drafting.")
-                 : qsTr("Every token is the model's own step: drafting is off.")
-        }
         Item {
+            id: left
+            readonly property real chips: modelChip.width + (exactChip.visible ? exactChip.width + 10 : 0) + 10
             Layout.fillWidth: true
+            Layout.fillHeight: true
+            TextLabel {
+                id: title
+                objectName: "chatTitle"
+                anchors.verticalCenter: parent.verticalCenter
+                width: Math.max(60, Math.min(implicitWidth, left.width - left.chips))
+                text: header.chat.title
+                elide: Text.ElideRight
+                font.pixelSize: Theme.title
+                font.weight: Font.DemiBold
+                Accessible.role: Accessible.Heading
+            }
+            Chip {
+                id: modelChip
+                objectName: "modelChip"
+                anchors.left: title.right
+                anchors.leftMargin: 10
+                anchors.verticalCenter: parent.verticalCenter
+                widest: Math.max(80, Math.min(260, left.width * 0.5))
+                label: header.models.loading ? qsTr("Loading %1 %").arg(Math.round(header.models.progress * 100))
+                                             : header.models.ready ? header.models.label : qsTr("No model")
+                name: qsTr("Model: %1").arg(label)
+                tip: header.models.ready ? header.models.details : qsTr("Choose a model")
+                onClicked: header.modelsWanted()
+            }
+            Chip {
+                id: exactChip
+                objectName: "exactChip"
+                anchors.left: modelChip.right
+                anchors.leftMargin: 10
+                anchors.verticalCenter: parent.verticalCenter
+                visible: header.models.ready && left.width > 340
+                actionable: false
+                label: qsTr("exact")
+                ink: Theme.good
+                name: qsTr("Exact")
+                tip: header.chat.speculation
+                     ? qsTr("Drafted tokens are kept only where the model itself would have written them: the text is the same as without drafting.")
+                     : qsTr("Every token is the model's own step: drafting is off.")
+            }
         }
         TextLabel {
             objectName: "contextText"

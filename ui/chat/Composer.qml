@@ -59,24 +59,19 @@ FocusScope {
         border.width: 1
         border.color: area.activeFocus ? Theme.focus : Theme.line
 
-        T.ScrollView {
+        Flickable {
             id: scroller
             anchors.left: parent.left
             anchors.right: parent.right
             anchors.top: parent.top
             anchors.topMargin: 6
             anchors.bottom: bottomRow.top
-            contentWidth: availableWidth
-            Accessible.ignored: true
-            T.ScrollBar.vertical: ScrollHandle {
-                parent: scroller
-                x: scroller.width - width
-                height: scroller.height
-            }
-            T.TextArea {
+            clip: true
+            boundsBehavior: Flickable.StopAtBounds
+            T.ScrollBar.vertical: ScrollHandle {}
+            T.TextArea.flickable: T.TextArea {
                 id: area
                 objectName: "composerText"
-                width: scroller.availableWidth
                 leftPadding: 16
                 rightPadding: 16
                 topPadding: 7
@@ -90,9 +85,8 @@ FocusScope {
                 selectByMouse: true
                 font.family: Theme.family
                 font.pixelSize: Theme.body
-                KeyNavigation.priority: KeyNavigation.BeforeItem
-                KeyNavigation.tab: sendButton
-                KeyNavigation.backtab: area.nextItemInFocusChain(false)
+                Keys.onTabPressed: nextItemInFocusChain(true).forceActiveFocus(Qt.TabFocusReason)
+                Keys.onBacktabPressed: nextItemInFocusChain(false).forceActiveFocus(Qt.BacktabFocusReason)
                 Accessible.name: qsTr("Message")
                 Accessible.role: Accessible.EditableText
                 Accessible.multiLine: true

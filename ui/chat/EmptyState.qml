@@ -96,16 +96,15 @@ Item {
                     Layout.fillWidth: true
                     Layout.preferredWidth: 1
                     Layout.fillHeight: true
-                    implicitHeight: words.implicitHeight + 28
+                    implicitHeight: implicitContentHeight + 28
                     focusPolicy: Qt.StrongFocus
                     hoverEnabled: true
                     leftPadding: 16
                     rightPadding: 16
                     Accessible.name: qsTr("Try: %1").arg(modelData)
-                    Keys.onReturnPressed: click()
+                    Keys.onReturnPressed: card.clicked()
                     onClicked: view.promptChosen(modelData)
                     contentItem: TextLabel {
-                        id: words
                         text: card.modelData
                         wrapMode: Text.Wrap
                         verticalAlignment: Text.AlignVCenter

@@ -137,16 +137,17 @@ Item {
         anchors.bottom: parent.bottom
         anchors.bottomMargin: 8
         visible: !root.following && root.awayFromEnd
-        implicitWidth: jumpRow.implicitWidth + 28
-        implicitHeight: Math.max(34, jumpRow.implicitHeight + 14)
+        implicitWidth: implicitContentWidth + 28
+        implicitHeight: Math.max(34, implicitContentHeight + 14)
         focusPolicy: Qt.StrongFocus
         hoverEnabled: true
         Accessible.name: qsTr("Jump to latest")
-        Keys.onReturnPressed: click()
+        Keys.onReturnPressed: jump.clicked()
         onClicked: root.followEnd()
         contentItem: Item {
+            implicitWidth: children[0].implicitWidth
+            implicitHeight: children[0].implicitHeight
             Row {
-                id: jumpRow
                 anchors.centerIn: parent
                 spacing: 6
                 Icon {

@@ -5,9 +5,9 @@ import Tandem.Markdown
 import Tandem.Theme
 
 FocusScope {
-    id: message
+    id: view
 
-    required property MessageRow row
+    required property MessageCell row
     property bool editing: false
     readonly property bool actionsShown: hover.hovered || activeFocus || row.versionCount > 1
 
@@ -23,62 +23,79 @@ FocusScope {
             row.session.chat.edit(row.messageId, box.text);
     }
 
-    implicitHeight: editing ? editor.height + 10 : bubble.height + actions.height + 2
+    implicitHeight: (editing ? editor.height : bubble.height) + 16
 
     HoverHandler {
         id: hover
     }
     Rectangle {
         id: bubble
-        visible: !message.editing
+        readonly property real natural: view.row.body ? view.row.body.naturalWidth(Qt.font({
+            "family": Theme.family,
+            "pixelSize": Theme.body
+        })) : 0
+        visible: !view.editing
         anchors.right: parent.right
-        width: Math.min(message.width * 0.69, Math.ceil(text.naturalWidth) + 33)
-        height: text.implicitHeight + 22
+        width: Math.min(view.width - actions.width - 8, view.width * 0.69, Math.ceil(natural) + 34)
+        height: text.implicitHeight + 18
         radius: 12
         color: Theme.raised
         border.color: Theme.line
         MessageBody {
             id: text
             x: 16
-            y: 11
+            y: 9
             width: parent.width - 32
-            message: message.row.body
-            colors: message.row.palette
+            message: view.row.body
+            colors: view.row.palette
             textSize: Theme.body
-            onCopyRequested: text => message.row.session.copyText(text)
+            onCopyRequested: text => view.row.session.copyText(text)
         }
     }
     Row {
         id: actions
-        visible: !message.editing
-        anchors.right: parent.right
-        anchors.top: bubble.bottom
-        anchors.topMargin: 2
-        spacing: 2
-        opacity: message.actionsShown ? 1 : 0
+        visible: !view.editing
+        anchors.right: bubble.left
+        anchors.rightMargin: 6
+        anchors.bottom: bubble.bottom
+        anchors.bottomMargin: 4
+        spacing: 0
+        opacity: view.actionsShown ? 1 : 0
         VersionSwitch {
             anchors.verticalCenter: parent.verticalCenter
-            row: message.row
+            row: view.row
         }
-        TextButton {
+        IconButton {
             objectName: "copyPerson"
-            label: qsTr("Copy")
-            onClicked: message.row.session.chat.copy(message.row.messageId)
+            implicitWidth: 28
+            implicitHeight: 28
+            iconSize: 15
+            name: qsTr("Copy")
+            iconName: "copy"
+            onClicked: view.row.session.chat.copy(view.row.messageId)
         }
-        TextButton {
+        IconButton {
             objectName: "editButton"
-            label: qsTr("Edit")
-            enabled: !message.row.session.chat.answering
-            onClicked: message.beginEdit()
+            implicitWidth: 28
+            implicitHeight: 28
+            iconSize: 15
+            name: qsTr("Edit")
+            iconName: "rename"
+            enabled: !view.row.session.chat.answering
+            onClicked: view.beginEdit()
         }
-        TextButton {
-            label: qsTr("Branch")
-            onClicked: message.row.session.chat.branch(message.row.messageId)
+        IconButton {
+            implicitWidth: 28
+            implicitHeight: 28
+            iconSize: 15
+            name: qsTr("Branch")
+            iconName: "branch"
+            onClicked: view.row.session.chat.branch(view.row.messageId)
         }
     }
     Column {
         id: editor
-        visible: message.editing
+        visible: view.editing
         width: parent.width
         spacing: 8
         TextBox {
@@ -90,10 +107,10 @@ FocusScope {
             edit.Keys.onPressed: event => {
                 const enter = event.key === Qt.Key_Return || event.key === Qt.Key_Enter;
                 if (event.key === Qt.Key_Escape) {
-                    message.endEdit(false);
+                    view.endEdit(false);
                     event.accepted = true;
                 } else if (enter && !(event.modifiers & Qt.ShiftModifier) && !box.edit.inputMethodComposing) {
-                    message.endEdit(true);
+                    view.endEdit(true);
                     event.accepted = true;
                 }
             }
@@ -104,13 +121,13 @@ FocusScope {
             TextButton {
                 label: qsTr("Cancel")
                 outlined: true
-                onClicked: message.endEdit(false)
+                onClicked: view.endEdit(false)
             }
             TextButton {
                 objectName: "saveEdit"
                 label: qsTr("Send as a new version")
                 strong: true
-                onClicked: message.endEdit(true)
+                onClicked: view.endEdit(true)
             }
         }
     }

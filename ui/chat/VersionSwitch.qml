@@ -6,7 +6,7 @@ import Tandem.Theme
 Row {
     id: control
 
-    required property MessageRow row
+    required property MessageCell row
 
     visible: row.versionCount > 1
     spacing: 0

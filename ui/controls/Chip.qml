@@ -13,8 +13,8 @@ T.Button {
     property bool actionable: true
     property int widest: 260
 
-    implicitWidth: Math.min(widest, words.implicitWidth + 18)
-    implicitHeight: Math.max(26, words.implicitHeight + 10)
+    implicitWidth: Math.min(widest, implicitContentWidth + leftPadding + rightPadding)
+    implicitHeight: Math.max(26, implicitContentHeight + 10)
     leftPadding: 9
     rightPadding: 9
     focusPolicy: actionable ? Qt.StrongFocus : Qt.TabFocus
@@ -22,10 +22,9 @@ T.Button {
     Accessible.name: name
     Accessible.description: tip
     Accessible.role: actionable ? Accessible.Button : Accessible.StaticText
-    Keys.onReturnPressed: click()
+    Keys.onReturnPressed: control.clicked()
 
     contentItem: TextLabel {
-        id: words
         text: control.label
         color: control.ink
         font.pixelSize: Theme.small

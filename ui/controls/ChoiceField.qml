@@ -30,8 +30,8 @@ Row {
                 next.forceActiveFocus(Qt.TabFocusReason);
                 control.chosen((index + by + repeater.count) % repeater.count);
             }
-            implicitWidth: Math.max(72, words.implicitWidth + 28)
-            implicitHeight: Math.max(32, words.implicitHeight + 12)
+            implicitWidth: Math.max(72, implicitContentWidth + 28)
+            implicitHeight: Math.max(32, implicitContentHeight + 12)
             focusPolicy: index === control.current ? Qt.StrongFocus : Qt.ClickFocus
             hoverEnabled: true
             checked: index === control.current
@@ -43,7 +43,6 @@ Row {
             Keys.onLeftPressed: step(-1)
             Keys.onRightPressed: step(1)
             contentItem: TextLabel {
-                id: words
                 text: choice.modelData
                 horizontalAlignment: Text.AlignHCenter
                 verticalAlignment: Text.AlignVCenter

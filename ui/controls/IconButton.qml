@@ -1,6 +1,7 @@
 // A square button that shows one icon; its name is read to a screen reader and shown as a tip.
 import QtQuick
 import QtQuick.Templates as T
+import Tandem.Controls
 import Tandem.Theme
 
 T.Button {
@@ -20,8 +21,8 @@ T.Button {
     opacity: enabled ? 1 : 0.4
     Accessible.name: name
     Accessible.role: Accessible.Button
-    Keys.onReturnPressed: click()
-    Keys.onEnterPressed: click()
+    Keys.onReturnPressed: control.clicked()
+    Keys.onEnterPressed: control.clicked()
 
     contentItem: Item {
         Icon {

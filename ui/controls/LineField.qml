@@ -1,6 +1,7 @@
 // One line of typed text.
 import QtQuick
 import QtQuick.Templates as T
+import Tandem.Controls
 import Tandem.Theme
 
 T.TextField {

@@ -1,6 +1,7 @@
 // One line of a PopupMenu.
 import QtQuick
 import QtQuick.Templates as T
+import Tandem.Controls
 import Tandem.Theme
 
 T.MenuItem {
@@ -12,24 +13,22 @@ T.MenuItem {
     property bool danger: false
 
     implicitWidth: 178
-    implicitHeight: Math.max(32, words.implicitHeight + 12)
+    implicitHeight: Math.max(32, implicitContentHeight + 12)
     Accessible.name: label
     Accessible.role: Accessible.MenuItem
 
     contentItem: Item {
+        implicitHeight: children[1].implicitHeight
         Icon {
-            id: picture
             x: 8
             anchors.verticalCenter: parent.verticalCenter
             width: 16
             height: 16
             name: entry.iconName
-            color: words.color
+            color: entry.danger ? Theme.danger : Theme.text
         }
         TextLabel {
-            id: words
-            anchors.left: picture.right
-            anchors.leftMargin: 10
+            x: 34
             anchors.verticalCenter: parent.verticalCenter
             text: entry.label
             color: entry.danger ? Theme.danger : Theme.text

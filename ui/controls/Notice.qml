@@ -1,6 +1,7 @@
 // A strip that says something in one sentence, with an action and a way to close it.
 import QtQuick
 import QtQuick.Layouts
+import Tandem.Controls
 import Tandem.Theme
 
 Rectangle {

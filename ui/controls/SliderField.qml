@@ -13,6 +13,7 @@ Item {
     property alias value: slider.value
     property int decimals: 2
     property string zeroText // written instead of the number at 0
+    property string fullText // and at 1
     property string unit
 
     signal moved(real value)
@@ -69,8 +70,9 @@ Item {
         anchors.verticalCenter: parent.verticalCenter
         width: 64 * Theme.textScale
         horizontalAlignment: Text.AlignRight
-        text: slider.value === 0 && control.zeroText.length > 0
-              ? control.zeroText : Number(slider.value).toLocaleString(Qt.locale(), "f", control.decimals) + control.unit
+        text: slider.value === 0 && control.zeroText.length > 0 ? control.zeroText
+              : slider.value === 1 && control.fullText.length > 0 ? control.fullText
+              : Number(slider.value).toLocaleString(Qt.locale(), "f", control.decimals) + control.unit
         color: Theme.muted
         font.pixelSize: Theme.small
     }

@@ -2,6 +2,7 @@
 // `outlined` gives it a border.
 import QtQuick
 import QtQuick.Templates as T
+import Tandem.Controls
 import Tandem.Theme
 
 T.Button {
@@ -19,8 +20,8 @@ T.Button {
                                                  : accent ? Theme.accent
                                                                 : hovered || activeFocus ? Theme.text : Theme.muted
 
-    implicitWidth: row.implicitWidth + leftPadding + rightPadding
-    implicitHeight: Math.max(strong || outlined ? 32 : 26, row.implicitHeight + 8)
+    implicitWidth: implicitContentWidth + leftPadding + rightPadding
+    implicitHeight: Math.max(strong || outlined ? 32 : 26, implicitContentHeight + 8)
     leftPadding: strong || outlined ? 14 : 8
     rightPadding: leftPadding
     focusPolicy: Qt.StrongFocus
@@ -28,14 +29,13 @@ T.Button {
     opacity: enabled ? 1 : 0.45
     Accessible.name: label
     Accessible.role: Accessible.Button
-    Keys.onReturnPressed: click()
-    Keys.onEnterPressed: click()
+    Keys.onReturnPressed: control.clicked()
+    Keys.onEnterPressed: control.clicked()
 
     contentItem: Item {
-        implicitWidth: row.implicitWidth
-        implicitHeight: row.implicitHeight
+        implicitWidth: children[0].implicitWidth
+        implicitHeight: children[0].implicitHeight
         Row {
-            id: row
             anchors.centerIn: parent
             spacing: 6
             Icon {

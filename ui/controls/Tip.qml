@@ -15,8 +15,8 @@ T.ToolTip {
     x: Math.round((target.width - width) / 2)
     y: target.height + 6
     margins: 8
-    implicitWidth: Math.min(360, words.implicitWidth + leftPadding + rightPadding)
-    implicitHeight: words.implicitHeight + topPadding + bottomPadding
+    implicitWidth: Math.min(360, implicitContentWidth + leftPadding + rightPadding)
+    implicitHeight: implicitContentHeight + topPadding + bottomPadding
     leftPadding: 10
     rightPadding: 10
     topPadding: 6
@@ -24,7 +24,6 @@ T.ToolTip {
     closePolicy: T.Popup.CloseOnEscape | T.Popup.CloseOnPressOutsideParent
 
     contentItem: TextLabel {
-        id: words
         text: tip.text
         font.pixelSize: Theme.small
         wrapMode: Text.Wrap

@@ -25,7 +25,7 @@ class Chat : public QObject {
   Q_OBJECT
   QML_ELEMENT
   QML_UNCREATABLE("Owned by Session")
-  Q_PROPERTY(qint64 conversationId READ conversationId NOTIFY opened)
+  Q_PROPERTY(double conversationId READ conversationId NOTIFY opened)
   Q_PROPERTY(QString title READ title NOTIFY changed)
   Q_PROPERTY(Phase phase READ phase NOTIFY changed)
   Q_PROPERTY(bool answering READ answering NOTIFY changed)

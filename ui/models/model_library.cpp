@@ -98,7 +98,7 @@ QString ModelLibrary::details() const {
   parts << tr("context %1").arg(locale.toString(info_->contextLength));
   parts << tr("vocabulary %1").arg(locale.toString(info_->vocabSize));
   parts << tr("%1 kernels").arg(QString::fromStdString(info_->kernelSet));
-  parts << tr("%n thread(s)", nullptr, info_->threads);
+  parts << (info_->threads == 1 ? tr("1 thread") : tr("%1 threads").arg(info_->threads));
   return parts.join(QStringLiteral("  ·  "));
 }
 

@@ -17,18 +17,18 @@ T.ItemDelegate {
     signal chosen
 
     objectName: "modelRow"
-    implicitHeight: Math.max(52, title.implicitHeight + detail.implicitHeight + 22)
+    implicitHeight: Math.max(52, implicitContentHeight + 22)
     focusPolicy: Qt.StrongFocus
     hoverEnabled: true
     Accessible.name: current ? qsTr("%1, %2, open").arg(name).arg(size) : qsTr("%1, %2").arg(name).arg(size)
     Accessible.role: Accessible.ListItem
-    Keys.onReturnPressed: click()
+    Keys.onReturnPressed: row.clicked()
     onClicked: if (!current)
         chosen()
 
     contentItem: Item {
+        implicitHeight: children[1].implicitHeight
         Icon {
-            id: picture
             x: 16
             anchors.verticalCenter: parent.verticalCenter
             width: 20
@@ -37,14 +37,11 @@ T.ItemDelegate {
             color: row.current ? Theme.accent : Theme.muted
         }
         Column {
-            anchors.left: picture.right
-            anchors.leftMargin: 14
-            anchors.right: state.left
-            anchors.rightMargin: 12
+            x: 50
+            width: parent.width - 50 - 150
             anchors.verticalCenter: parent.verticalCenter
             spacing: 2
             TextLabel {
-                id: title
                 width: parent.width
                 text: row.name
                 elide: Text.ElideMiddle
@@ -52,7 +49,6 @@ T.ItemDelegate {
                 Accessible.ignored: true
             }
             TextLabel {
-                id: detail
                 text: row.size
                 color: Theme.faint
                 font.pixelSize: Theme.tiny
@@ -60,7 +56,6 @@ T.ItemDelegate {
             }
         }
         TextLabel {
-            id: state
             anchors.right: parent.right
             anchors.rightMargin: 16
             anchors.verticalCenter: parent.verticalCenter

@@ -9,7 +9,6 @@ FocusScope {
     id: view
 
     required property AppSettings settings
-    required property ModelLibrary models
 
     Flickable {
         id: flick
@@ -72,9 +71,7 @@ FocusScope {
             }
             SettingLine {
                 title: qsTr("Threads")
-                hint: view.models.ready
-                      ? qsTr("Automatic measures the best number when a model is opened. %1").arg(view.models.details)
-                      : qsTr("Automatic measures the best number when a model is opened.")
+                hint: qsTr("Automatic measures the best number when a model is opened. A change opens the model again.")
                 SliderField {
                     id: threads
                     objectName: "threadsSlider"
@@ -139,6 +136,7 @@ FocusScope {
                     from: 0.05
                     to: 1
                     stepSize: 0.05
+                    fullText: qsTr("no limit")
                     value: view.settings.topP
                     onMoved: value => view.settings.topP = value
                 }

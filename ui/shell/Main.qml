@@ -52,14 +52,14 @@ Window {
     }
 
     Shortcut {
-        sequences: [StandardKey.New]
+        sequences: ["Ctrl+N"]
         onActivated: {
             window.session.chat.startNew();
             window.show("chat");
         }
     }
     Shortcut {
-        sequences: [StandardKey.Find]
+        sequences: ["Ctrl+F"]
         onActivated: {
             window.view = "chat";
             sidebar.focusSearch();
@@ -78,7 +78,7 @@ Window {
         onActivated: window.show("settings")
     }
     Shortcut {
-        sequences: [StandardKey.Quit]
+        sequences: ["Ctrl+Q"]
         onActivated: window.close()
     }
     Shortcut {
@@ -87,8 +87,8 @@ Window {
     }
     Shortcut {
         sequences: ["F2"]
-        enabled: window.view === "chat" && window.session.chat.conversationId !== 0
-        onActivated: sidebar.renameOpen()
+        enabled: window.view === "chat"
+        onActivated: sidebar.renameOne()
     }
     Shortcut {
         sequences: ["Ctrl+Z"]
@@ -142,7 +142,6 @@ Window {
         height: parent.height
         visible: window.view === "settings"
         settings: window.session.settings
-        models: window.session.models
     }
     UndoToast {
         id: toast

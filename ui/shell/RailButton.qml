@@ -14,15 +14,16 @@ T.Button {
     readonly property color ink: current ? Theme.accent : hovered ? Theme.text : Theme.muted
 
     implicitWidth: 66
-    implicitHeight: Math.max(46, words.implicitHeight + 32)
+    implicitHeight: Math.max(46, implicitContentHeight + 32)
     focusPolicy: Qt.StrongFocus
     hoverEnabled: true
     Accessible.name: label
     Accessible.role: Accessible.PageTab
     Accessible.selected: current
-    Keys.onReturnPressed: click()
+    Keys.onReturnPressed: control.clicked()
 
     contentItem: Item {
+        implicitHeight: children[1].implicitHeight
         Icon {
             anchors.horizontalCenter: parent.horizontalCenter
             y: 5
@@ -32,7 +33,6 @@ T.Button {
             color: control.ink
         }
         TextLabel {
-            id: words
             anchors.horizontalCenter: parent.horizontalCenter
             anchors.bottom: parent.bottom
             anchors.bottomMargin: 3

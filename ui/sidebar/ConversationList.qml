@@ -25,6 +25,9 @@ FocusScope {
         list.positionViewAtIndex(row, ListView.Contain);
         renaming = conversation;
     }
+    function markedConversation(): real {
+        return list.activeFocus ? session.conversations.idAt(list.currentIndex) : 0;
+    }
     function endRename() {
         renaming = -1;
         list.forceActiveFocus(Qt.OtherFocusReason);
@@ -59,40 +62,16 @@ FocusScope {
         Keys.onEnterPressed: openCurrent()
         Keys.onSpacePressed: openCurrent()
         Keys.onDeletePressed: root.session.remove(root.session.conversations.idAt(currentIndex))
-        Keys.onPressed: event => {
-            if (event.key === Qt.Key_F2)
-                root.rename(root.session.conversations.idAt(currentIndex));
-            else if (event.key === Qt.Key_Menu && currentItem)
+        Keys.onMenuPressed: {
+            if (currentItem)
                 (currentItem as ConversationRow).openMenu();
-            else
-                return;
-            event.accepted = true;
         }
 
         section.property: "section"
-        section.delegate: Item {
-            id: heading
-            required property string section
-            width: ListView.view.width
-            height: words.implicitHeight + 18
-            TextLabel {
-                id: words
-                x: 14
-                anchors.bottom: parent.bottom
-                anchors.bottomMargin: 5
-                text: heading.section.toLocaleUpperCase(Qt.locale())
-                color: Theme.faint
-                font.pixelSize: Theme.tiny - 0.5
-                font.weight: Font.Medium
-                font.letterSpacing: 0.8
-                Accessible.role: Accessible.Heading
-                Accessible.name: heading.section
-            }
-        }
         T.ScrollBar.vertical: ScrollHandle {}
         delegate: ConversationRow {
-            x: 10
-            width: ListView.view.width - 24 + 4
+            width: ListView.view.width
+            heading: ListView.section !== ListView.previousSection ? ListView.section : ""
             session: root.session
             current: conversationId === root.session.chat.conversationId
             marked: ListView.isCurrentItem && ListView.view.activeFocus

@@ -14,6 +14,20 @@ FocusScope {
 
     signal opened
 
+    TextLabel {
+        id: summary
+        objectName: "searchSummary"
+        x: 20
+        y: 4
+        width: parent.width - 40
+        wrapMode: Text.Wrap
+        text: !root.session.found.settled ? qsTr("Searching…")
+                                          : root.session.found.count === 0 ? qsTr("Nothing found.")
+                                                                           : qsTr("%1 found").arg(root.session.found.count)
+        color: Theme.faint
+        font.pixelSize: Theme.tiny
+        font.weight: Font.Medium
+    }
     ListView {
         id: list
         objectName: "searchResults"
@@ -21,10 +35,13 @@ FocusScope {
         function openCurrent() {
             const item = currentItem as T.ItemDelegate;
             if (item)
-                item.click();
+                item.clicked();
         }
 
-        anchors.fill: parent
+        anchors.top: summary.bottom
+        anchors.topMargin: 6
+        anchors.bottom: parent.bottom
+        width: parent.width
         model: root.session.found
         clip: true
         focus: true
@@ -37,25 +54,6 @@ FocusScope {
         Keys.onReturnPressed: openCurrent()
         Keys.onEnterPressed: openCurrent()
         T.ScrollBar.vertical: ScrollHandle {}
-        header: Item {
-            width: ListView.view.width
-            height: summary.implicitHeight + 18
-            TextLabel {
-                id: summary
-                objectName: "searchSummary"
-                x: 14
-                anchors.bottom: parent.bottom
-                anchors.bottomMargin: 5
-                width: parent.width - 28
-                wrapMode: Text.Wrap
-                text: !root.session.found.settled ? qsTr("Searching…")
-                                                  : root.session.found.count === 0 ? qsTr("Nothing found.")
-                                                                                   : qsTr("%n found", "", root.session.found.count)
-                color: Theme.faint
-                font.pixelSize: Theme.tiny
-                font.weight: Font.Medium
-            }
-        }
         delegate: T.ItemDelegate {
             id: hit
             required property int index
@@ -67,7 +65,7 @@ FocusScope {
             objectName: "searchHit"
             x: 10
             width: ListView.view.width - 20
-            implicitHeight: texts.height + 16
+            implicitHeight: implicitContentHeight + 16
             focusPolicy: Qt.NoFocus
             hoverEnabled: true
             Accessible.name: qsTr("%1: %2").arg(title).arg(snippet)
@@ -78,27 +76,25 @@ FocusScope {
                 root.opened();
             }
             contentItem: Item {
+                implicitHeight: children[0].height
                 Column {
-                    id: texts
                     x: 10
                     y: 8
                     width: parent.width - 20
                     spacing: 3
                     Item {
                         width: parent.width
-                        height: name.implicitHeight
+                        height: children[0].height
                         TextLabel {
-                            id: name
-                            width: parent.width - whenLabel.width - 8
+                            width: parent.width - 74
                             text: hit.title
                             elide: Text.ElideRight
                             font.weight: Font.Medium
                             Accessible.ignored: true
                         }
                         TextLabel {
-                            id: whenLabel
                             anchors.right: parent.right
-                            anchors.baseline: name.baseline
+                            y: 2
                             text: hit.when
                             color: Theme.faint
                             font.pixelSize: Theme.tiny

@@ -16,9 +16,11 @@ FocusScope {
         searchField.forceActiveFocus(Qt.ShortcutFocusReason);
         searchField.selectAll();
     }
-    function renameOpen() {
+    // The conversation the list stands on while it has the focus, else the open one.
+    function renameOne() {
+        const marked = list.markedConversation();
         searchField.clear();
-        list.rename(session.chat.conversationId);
+        list.rename(marked > 0 ? marked : session.chat.conversationId);
     }
 
     Accessible.role: Accessible.Pane

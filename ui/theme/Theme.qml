@@ -48,8 +48,8 @@ QtObject {
     readonly property real tiny: 11 * textScale
     readonly property real small: 12 * textScale
     readonly property real medium: 13 * textScale
-    readonly property real body: 14.5 * textScale
-    readonly property real title: 16.5 * textScale
+    readonly property real body: 14 * textScale
+    readonly property real title: 16 * textScale
     readonly property real large: 22 * textScale
 
     readonly property int radius: 10

@@ -1,0 +1,146 @@
+// The whole program with the real engine and store, driven by a scripted person, in two processes on one
+// home: `two_lives first|second FOLDER [program options]`. The first sends, sees text stream, stops,
+// continues, regenerates, switches versions, searches and closes; the second finds all of it. FOLDER keeps
+// the pictures and what the first has seen.
+#include <QFile>
+#include <QGuiApplication>
+#include <QTimer>
+
+#include "app/desktop/program.h"
+#include "tests/desktop/person.h"
+
+namespace tandem::testing {
+namespace {
+
+using ui::Chat;
+
+void waitForEnd(Person& person) {
+  person.wait(
+      "the answer ends", [&] { return !person.session().chat()->answering(); }, 120'000);
+}
+
+void note(const QString& folder, const QString& name, const QString& text) {
+  QFile file(folder + "/" + name);
+  if (file.open(QIODevice::WriteOnly)) {
+    file.write(text.toUtf8());
+  }
+}
+
+QString noted(const QString& folder, const QString& name) {
+  QFile file(folder + "/" + name);
+  return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QStringLiteral("(missing)");
+}
+
+void firstLife(Person& person, const QString& folder) {
+  Chat& chat = *person.session().chat();
+  person.wait(
+      "the model is loaded", [&] { return person.session().models()->ready(); }, 120'000);
+  person.shoot("1-empty");
+
+  person.click("composerText");
+  person.type("What is the capital of Australia?");
+  person.wait("the tokens of the draft are counted", [&] { return chat.draftTokens() > 0; });
+  person.key(Qt::Key_Return);
+  person.wait("text streams", [&] { return chat.phase() == Chat::Writing && !person.text(-1).isEmpty(); });
+  waitForEnd(person);
+  person.expect(person.text(-1).contains("Canberra"), "the answer names Canberra");
+  person.find("statisticsLine");
+  note(folder, "first.txt", person.text(-1));
+  person.shoot("2-answered");
+
+  person.click("regenerateButton");
+  person.wait("the regenerated answer starts", [&] { return chat.answering(); });
+  waitForEnd(person);
+  person.expect(person.find("versionText")->property("text").toString() == "2 / 2", "there are two versions");
+  note(folder, "regenerated.txt", person.text(-1));
+  person.shoot("3-regenerated");
+  person.click("versionBefore");
+  person.wait("the first version is shown again",
+              [&] { return person.text(-1) == noted(folder, "first.txt"); });
+  person.click("versionNext");
+  person.wait("the second version is shown",
+              [&] { return person.text(-1) == noted(folder, "regenerated.txt"); });
+
+  person.click("newButton");
+  person.click("composerText");
+  person.type("Write a long story about a lighthouse keeper and a whale.");
+  person.key(Qt::Key_Return);
+  person.wait("the story streams",
+              [&] { return chat.phase() == Chat::Writing && person.text(-1).size() > 80; });
+  person.shoot("4-streaming");
+  person.key(Qt::Key_Escape);
+  waitForEnd(person);
+  person.find("continueButton");
+  person.expect(person.text(-1).size() > 80, "what was written before Esc stays");
+  note(folder, "stopped.txt", person.text(-1));
+  person.shoot("5-stopped");
+
+  person.key(Qt::Key_F, Qt::ControlModifier);
+  person.type("Canberra");
+  person.wait("the search finds it", [&] { return person.session().found()->count() > 0; });
+  person.shoot("6-search");
+  person.click("searchHit");
+  person.wait("the hit opens its conversation", [&] {
+    return chat.title().contains("Australia") && person.session().messages()->count() == 2;
+  });
+}
+
+void secondLife(Person& person, const QString& folder) {
+  Chat& chat = *person.session().chat();
+  person.wait("both conversations are listed",
+              [&] { return person.session().conversations()->count() == 2; });
+  person.wait(
+      "the model of the last time is loaded", [&] { return person.session().models()->ready(); }, 120'000);
+  person.click("conversationRow");
+  person.wait("the conversation opens", [&] { return person.session().messages()->count() == 2; });
+  person.key(Qt::Key_F, Qt::ControlModifier);
+  person.type("Australia");
+  person.click("searchHit");
+  person.wait("the conversation about Australia opens", [&] { return chat.title().contains("Australia"); });
+  person.wait("its chosen version is as it was",
+              [&] { return person.text(-1) == noted(folder, "regenerated.txt"); });
+  person.expect(person.find("versionText")->property("text").toString() == "2 / 2",
+                "both versions are there");
+  person.click("versionBefore");
+  person.wait("the first version is as it was",
+              [&] { return person.text(-1) == noted(folder, "first.txt"); });
+  person.shoot("7-found-again");
+
+  person.key(Qt::Key_F, Qt::ControlModifier);
+  person.key(Qt::Key_A, Qt::ControlModifier);
+  person.type("lighthouse");
+  person.click("searchHit");
+  const QString stopped = noted(folder, "stopped.txt");
+  person.wait("the stopped story is as it was", [&] { return person.text(-1) == stopped; });
+  person.click("continueButton");
+  person.wait("it goes on from there",
+              [&] { return person.text(-1).size() > stopped.size() && person.text(-1).startsWith(stopped); });
+  person.key(Qt::Key_Escape);
+  waitForEnd(person);
+  person.shoot("8-continued");
+}
+
+}  // namespace
+}  // namespace tandem::testing
+
+int main(int argc, char** argv) {
+  using namespace tandem;
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: two_lives first|second FOLDER [program options]\n");
+    return 2;
+  }
+  const QString life = argv[1];
+  const QString folder = argv[2];
+  argv[2] = argv[0];
+  return desktop::runProgram(argc - 2, argv + 2, [&](desktop::Composition& composition) {
+    QTimer::singleShot(0, &composition.session(), [&composition, life, folder] {
+      testing::Person person(composition, folder);
+      if (life == "first") {
+        testing::firstLife(person, folder);
+      } else {
+        testing::secondLife(person, folder);
+      }
+      composition.window()->close();
+    });
+  });
+}
