@@ -1,0 +1,159 @@
+"""tandem-cli run: a completion, its figures, and that neither drafts nor kernels change it."""
+
+import signal
+import subprocess
+import time
+import unittest
+
+import client
+
+QUESTION = "What is the capital of Australia?"
+# Text that repeats itself, so that drafts from the request's own text are accepted, and some are not.
+LIST = "Write the numbers one to ten, then write the numbers one to ten again, in words."
+
+
+class Run(client.CliTest):
+    def test_answers(self):
+        done = self.good("run", "-p", QUESTION)
+        self.assertIn("Canberra", done.stdout.decode())
+        self.assertTrue(done.stdout.endswith(b"\n"))
+        figures = done.stderr.decode()
+        self.assertRegex(figures, r"prompt \d+ tokens \([\d.]+/s\), completion \d+ tokens \([\d.]+/s\), finish stop")
+        self.assertRegex(figures, r"rounds \d+, drafted \d+, accepted \d+, rejected \d+, [\d.]+ tokens a round")
+        self.assertRegex(figures, r"logits fingerprint [0-9a-f]{16}\n")
+
+    def test_json_has_everything(self):
+        answer = self.good_json("run", "-p", QUESTION)
+        stats = answer["stats"]
+        self.assertIn("Canberra", answer["text"])
+        self.assertEqual(stats["completion_tokens"], len(answer["ids"]))
+        self.assertEqual(stats["prompt_tokens"], len(answer["prompt_ids"]))
+        self.assertEqual(stats["rejected"], stats["drafted"] - stats["accepted"])
+        self.assertEqual(sum(stats["accepted_by"].values()), len(answer["ids"]))
+        self.assertEqual(stats["finish"], "stop")
+        ids = self.good("run", "-p", QUESTION, "--ids").stdout.split()
+        self.assertEqual([int(token) for token in ids], answer["ids"])
+
+    def test_file_is_the_prompt(self):
+        by_option = self.good_json("run", "-p", QUESTION, "-n", "3")
+        by_file = self.good_json("run", "-f", self.write("prompt", QUESTION), "-n", "3")
+        by_pipe = self.good_json("run", "-f", "-", "-n", "3", stdin=QUESTION.encode())
+        self.assertEqual(by_option["prompt_ids"], by_file["prompt_ids"])
+        self.assertEqual(by_option["prompt_ids"], by_pipe["prompt_ids"])
+        self.assertEqual(by_option["ids"], by_file["ids"])
+        self.assertEqual(by_option["stats"]["finish"], "length")
+
+    def test_raw_has_no_template(self):
+        raw = self.good_json("run", "-p", "The lighthouse", "--raw", "-n", "2")
+        self.assertEqual(raw["prompt_ids"], self.good_json("tokenize", "-p", "The lighthouse")["ids"])
+        chat = self.good_json("run", "-p", "The lighthouse", "--system", "Be short.", "-n", "2")
+        self.assertGreater(len(chat["prompt_ids"]), len(raw["prompt_ids"]))
+        self.assertIn("--system", self.bad("run", "-p", "x", "--raw", "--system", "y", "-m", client.SMOLLM2))
+
+    def test_drafts_change_nothing(self):
+        runs = {spec: self.good_json("run", "-p", LIST, "-n", "64", "--spec", spec)
+                for spec in ("off", "auto", "own-text", "wrong")}
+        plain = runs["off"]
+        self.assertEqual(plain["stats"]["drafted"], 0)
+        self.assertEqual(runs["wrong"]["stats"]["accepted"], 0)
+        self.assertGreater(runs["wrong"]["stats"]["rejected"], 0)
+        self.assertGreater(runs["auto"]["stats"]["accepted"], 0)
+        for spec, answer in runs.items():
+            self.assertEqual(answer["ids"], plain["ids"], spec)
+            self.assertEqual(answer["stats"]["logits_fingerprint"], plain["stats"]["logits_fingerprint"], spec)
+
+    def test_sampled_text_depends_on_its_seed_alone(self):
+        sampled = ("run", "-p", LIST, "-n", "40", "--temp", "0.8", "--seed", "7")
+        plain = self.good_json(*sampled, "--spec", "off")
+        for others in (("--spec", "auto"), ("--spec", "wrong", "--shape", "chain3"), ("-t", "2")):
+            answer = self.good_json(*sampled, *others)
+            self.assertEqual(answer["ids"], plain["ids"], others)
+            self.assertEqual(answer["stats"]["seed"], 7)
+        fresh = self.good_json("run", "-p", LIST, "-n", "40", "--temp", "0.8")
+        self.assertNotEqual(fresh["stats"]["seed"], 0)
+        again = self.good_json("run", "-p", LIST, "-n", "40", "--temp", "0.8", "--seed", str(fresh["stats"]["seed"]))
+        self.assertEqual(again["ids"], fresh["ids"])
+
+    def test_kernel_sets_and_many_threads(self):
+        best = self.good_json("run", "-p", "Hi", "-n", "2", "--raw", "-t", "1")
+        scalar = self.good_json("run", "-p", "Hi", "-n", "2", "--raw", "--kernels", "scalar", "-t", "2")
+        many = self.good_json("run", "-p", "Hi", "-n", "2", "--raw", "-t", "10000")
+        self.assertEqual(scalar["kernels"], "scalar")
+        for other in (scalar, many):
+            self.assertEqual(other["ids"], best["ids"])
+            self.assertEqual(other["stats"]["logits_fingerprint"], best["stats"]["logits_fingerprint"])
+        self.assertLessEqual(many["threads"], 256)
+
+    def test_context_is_never_shifted(self):
+        full = self.good_json("run", "-p", "One two three", "--raw", "--ctx", "16")
+        self.assertEqual(full["stats"]["finish"], "length")
+        self.assertEqual(len(full["prompt_ids"]) + len(full["ids"]), 16)
+        line = self.bad("run", "-p", "word " * 40, "--raw", "--ctx", "16", "-m", client.SMOLLM2)
+        self.assertIn("context of 16", line)
+        self.assertRegex(line, r"\d+ too many")
+
+    def test_model_without_template_needs_raw(self):
+        self.assertIn("--raw", self.bad("run", "-p", "Hello", "-m", client.GEMMA3))
+        done = self.run_cli("run", "-p", "The capital of France is", "--raw", "-n", "3", "-m", client.GEMMA3)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, rb"^ \w+")
+        self.assertIn(b"completion 3 tokens", done.stderr)
+
+    def test_ctrl_c_ends_the_text(self):
+        with subprocess.Popen([client.CLI, "run", "-p", "Count to ten thousand.", "-m", client.SMOLLM2,
+                               "--home", self.path("home")], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            process.stdout.read(1)
+            start = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=client.TIMEOUT_S)
+            self.assertLess(time.monotonic() - start, 10)
+            self.assertEqual(process.returncode, 1)
+            self.assertIn(b"finish cancelled", errors)
+
+
+class BadUse(client.CliTest):
+    def test_commands(self):
+        self.assertIn("not a command", self.bad("sing", home=False))
+        self.assertEqual(self.run_cli(home=False).returncode, 2)
+        for arguments in (("--help",), ("--version",)):
+            self.assertEqual(self.run_cli(*arguments, home=False).returncode, 0)
+
+    def test_every_command_has_help(self):
+        for command in ("run", "chat", "tokenize", "detokenize", "logits", "inspect", "ppl", "verify"):
+            done = self.run_cli(command, "--help")
+            self.assertEqual(done.returncode, 0)
+            for option in (b"--json", b"--home", b"--model", b"Usage: tandem-cli " + command.encode()):
+                self.assertIn(option, done.stdout)
+            self.assertIn("--nonsense", self.bad(command, "--nonsense"))
+
+    def test_prompt(self):
+        self.assertIn("-p TEXT", self.bad("run"))
+        self.assertIn("-p TEXT", self.bad("run", "-p", "x", "-f", "y"))
+        self.assertIn("too many", self.bad("run", "-p", "x", "y"))
+        self.assertIn("needs a value", self.bad("run", "-p", home=False))
+        self.assertIn("takes no value", self.bad("run", "--raw=1"))
+        self.assertIn("could not be read", self.bad("run", "-f", self.path("missing")))
+        self.assertIn("could not be read", self.bad("run", "-f", self.folder))
+
+    def test_models(self):
+        self.assertIn("There is no model", self.bad("run", "-p", "x", "-m", "nothing"))
+        self.assertIn("No model was given", self.bad("run", "-p", "x"))
+        self.bad("run", "-p", "x", "-m", self.folder)
+        self.bad("run", "-p", "x", "-m", self.write("empty.gguf", b""))
+        self.bad("run", "-p", "x", "-m", self.write("page.gguf", b"<!DOCTYPE html><html></html>"))
+
+    def test_errors_are_json_too(self):
+        done = self.run_cli("run", "-p", "x", "-m", "nothing", "--json")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(client.json.loads(done.stdout)["error"]["code"], "not_found")
+
+    def test_a_full_disk_is_no_success(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([client.CLI, "--help"], stdout=full, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"could not be written", done.stderr)
+
+
+if __name__ == "__main__":
+    client.main()
