@@ -17,6 +17,13 @@ inline std::string repeated(const std::string& part, int times) {
   return text;
 }
 
+// Sanitizers make everything slower: bounds of time are multiplied by this.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr int kSlowdown = 12;
+#else
+inline constexpr int kSlowdown = 1;
+#endif
+
 // Nanoseconds of processor time of this thread: unlike a clock it does not count what others use.
 inline std::int64_t threadNanoseconds() {
   timespec now{};

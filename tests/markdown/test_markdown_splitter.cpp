@@ -251,7 +251,7 @@ void TestMarkdownSplitter::hostile() {
   for (const Leaf& leaf : leaves)
     shown += renderLeaf(leaf, text).text.size();
   const std::int64_t elapsed = (threadNanoseconds() - begin) / 1'000'000;
-  QVERIFY2(elapsed < 400, qPrintable(QString::number(elapsed) + u" ms"_qs));
+  QVERIFY2(elapsed < 400 * test::kSlowdown, qPrintable(QString::number(elapsed) + u" ms"_qs));
   QVERIFY(leaves.size() <= kMaxRichLeaves + kShownStep / 1000);
   for (const Leaf& leaf : leaves) {
     QVERIFY(leaf.bytes <= kMaxCode);
@@ -277,7 +277,7 @@ void TestMarkdownSplitter::hostileStreamed() {
   }
   splitter.finish();
   const std::int64_t elapsed = (threadNanoseconds() - begin) / 1'000'000;
-  QVERIFY2(elapsed < 4000, qPrintable(QString::number(elapsed) + u" ms"_qs));
+  QVERIFY2(elapsed < 4000 * test::kSlowdown, qPrintable(QString::number(elapsed) + u" ms"_qs));
   QVERIFY(splitter.leaves() == split(text));
 }
 
@@ -347,8 +347,8 @@ void TestMarkdownSplitter::streamingIsCheap() {
   const auto at = [&](std::size_t index) { return static_cast<double>(times[index]) / 1e6; };
   qInfo("8,000 tokens: %.0f ms, median %.3f ms, 99.9 %% under %.3f ms, worst %.3f ms", total, at(4000),
         at(7991), at(7999));
-  QVERIFY(total < 600);
-  QVERIFY(at(7991) < 2);
+  QVERIFY(total < 600 * test::kSlowdown);
+  QVERIFY(at(7991) < 2 * test::kSlowdown);
 }
 
 QTEST_GUILESS_MAIN(TestMarkdownSplitter)
