@@ -102,7 +102,7 @@ void TestLongRuns::takesLinearTime() {
     return end - begin;
   };
   const bool ran = onSmallStack([&] {
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 3; ++i) {
       onceSeconds = std::min(onceSeconds, seconds(once));
       twiceSeconds = std::min(twiceSeconds, seconds(twice));
     }
