@@ -129,7 +129,8 @@ Result<Arguments> parse(const OptionTable& table, const Arguments& arguments) {
       spelling.value = arguments[++i];
     }
     if (const Status status = option->set(spelling.value.value_or("")); !status) {
-      return badUse(spelling.name, status.error().message);
+      return Error{ErrorCode::kInvalidArgument, std::string(spelling.name) + ": " + status.error().message,
+                   std::string(spelling.name)};
     }
   }
   return others;
