@@ -65,6 +65,7 @@ Value roundFilter(Runtime& runtime, const Value& self, const Arguments& argument
                                                          : "";
   if (method != "common" && method != "ceil" && method != "floor")
     failType("method must be common, ceil or floor");
+  if (method != "common") refuseUndefined(self);
   if (!self.isNumber()) failType(std::string("round needs a number, not '") + typeName(self) + "'");
   const std::int64_t precision = integerOr(given[0], 0, "precision");
   if (method == "common") return roundNumber(self, precision);

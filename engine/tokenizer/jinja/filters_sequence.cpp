@@ -72,14 +72,15 @@ Value join(Runtime& runtime, const Value& self, const Arguments& arguments) {
   return runtime.text(std::move(out));
 }
 
+// A generator in Python: what is no mapping is noticed when the pairs are asked for.
 Value items(Runtime& runtime, const Value& self, const Arguments& arguments) {
   bind("items", arguments, {});
-  if (self.isUndefined()) return runtime.iterator([](Runtime&) { return Value(); });
-  if (!self.is(Kind::kDict)) failType("Can only get item pairs from a mapping.");
-  const Dict* dict = &self.asDict();
-  return runtime.iterator([dict, index = std::size_t{0}](Runtime& rt) mutable -> Value {
-    if (index >= dict->entries().size()) return {};
-    const Dict::Entry& entry = dict->entries()[index++];
+  return runtime.iterator([self, index = std::size_t{0}](Runtime& rt) mutable -> Value {
+    if (self.isUndefined()) return {};
+    if (!self.is(Kind::kDict)) failType("Can only get item pairs from a mapping.");
+    const std::vector<Dict::Entry>& entries = self.asDict().entries();
+    if (index >= entries.size()) return {};
+    const Dict::Entry& entry = entries[index++];
     return rt.arena.tuple({entry.first, entry.second});
   });
 }
@@ -90,8 +91,11 @@ struct Keyed {
   Value item;
 };
 
-void sortKeyed(Runtime& runtime, std::vector<Keyed>& items, bool descending) {
+// Several keys are compared like lists: the first pair that is not equal decides. A single key is compared at
+// once.
+void sortKeyed(Runtime& runtime, std::vector<Keyed>& items, bool descending, bool asLists = false) {
   const auto less = [&](const Keyed& a, const Keyed& b) {
+    if (!asLists) return lessThan(runtime, a.keys[0], b.keys[0]);
     for (std::size_t i = 0; i < a.keys.size(); ++i) {
       if (!equal(runtime.budget, a.keys[i], b.keys[i])) return lessThan(runtime, a.keys[i], b.keys[i]);
     }
@@ -112,6 +116,12 @@ Value unkeyed(Runtime& runtime, const std::vector<Keyed>& items) {
   return runtime.arena.list(std::move(plain));
 }
 
+// Unlike other switches this one goes to Python's sorted() as it is, which takes nothing but an integer or a
+// bool.
+bool isDescending(const Value& reverse) {
+  return integerOr(reverse, 0, "reverse") != 0;
+}
+
 Value sort(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const std::vector<Value> given = bind("sort", arguments, {"reverse", "case_sensitive", "attribute"});
   const bool caseSensitive = truthOr(given[1], false);
@@ -126,7 +136,7 @@ Value sort(Runtime& runtime, const Value& self, const Arguments& arguments) {
     }
     keyed.push_back(std::move(entry));
   }
-  sortKeyed(runtime, keyed, truthOr(given[0], false));
+  sortKeyed(runtime, keyed, isDescending(given[0]), true);
   return unkeyed(runtime, keyed);
 }
 
@@ -147,7 +157,7 @@ Value dictSort(Runtime& runtime, const Value& self, const Arguments& arguments) 
     keyed.push_back(
         {{caseSensitive ? sortedBy : ignoreCase(runtime, sortedBy)}, runtime.arena.tuple({key, value})});
   }
-  sortKeyed(runtime, keyed, truthOr(given[2], false));
+  sortKeyed(runtime, keyed, isDescending(given[2]));
   return unkeyed(runtime, keyed);
 }
 
@@ -156,8 +166,9 @@ Value unique(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const bool caseSensitive = truthOr(given[0], false);
   const AttributePath path(runtime, given[1]);
   auto* seen = runtime.arena.make<Dict>();
-  Iterator* source = &iterate(runtime, self);
-  return runtime.iterator([=](Runtime& rt) -> Value {
+  Iterator* source = nullptr;
+  return runtime.iterator([=](Runtime& rt) mutable -> Value {
+    if (!source) source = &iterate(rt, self);
     for (Value item = next(rt, *source); !item.isMissing(); item = next(rt, *source)) {
       const Value key = caseSensitive ? path.of(rt, item) : ignoreCase(rt, path.of(rt, item));
       if (seen->find(rt.budget, key)) continue;
@@ -234,8 +245,9 @@ Value batch(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const std::vector<Value> given = bind("batch", arguments, {"linecount", "fill_with"}, 1);
   const std::int64_t size = integerOr(given[0], 1, "linecount");
   const Value fill = given[1].isNone() ? Value() : given[1];
-  Iterator* source = &iterate(runtime, self);
+  Iterator* source = nullptr;
   return runtime.iterator([=, pending = Value()](Runtime& rt) mutable -> Value {
+    if (!source) source = &iterate(rt, self);
     std::vector<Value> line;
     if (!pending.isMissing()) line.push_back(pending);
     pending = Value();
@@ -258,11 +270,13 @@ Value batch(Runtime& runtime, const Value& self, const Arguments& arguments) {
 
 Value sliceFilter(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const std::vector<Value> given = bind("slice", arguments, {"slices", "fill_with"}, 1);
-  const std::int64_t slices = integerOr(given[0], 1, "slices");
-  if (slices == 0) failType("division by zero");
+  const Value wanted = given[0];
   const Value fill = given[1].isNone() ? Value() : given[1];
-  const Value all = runtime.arena.list(collect(runtime, self));
+  Value all;
   return runtime.iterator([=, number = std::int64_t{0}](Runtime& rt) mutable -> Value {
+    if (all.isMissing()) all = rt.arena.list(collect(rt, self));
+    const std::int64_t slices = integerOr(wanted, 1, "slices");
+    if (slices == 0) failType("division by zero");
     if (number >= slices) return {};
     const std::vector<Value>& source = all.asSequence().items;
     const auto size = static_cast<std::int64_t>(source.size());

@@ -160,8 +160,6 @@ Value format(Runtime& runtime, const Value& self, const Arguments& arguments) {
 
 Value truncateFilter(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const std::vector<Value> given = bind("truncate", arguments, {"length", "killwords", "end", "leeway"});
-  if (self.isUndefined()) return self;
-  if (!self.isString()) failType("truncate needs a string");
   const Value end = given[2].isMissing() ? runtime.data("...") : given[2];
   if (!end.isString()) failType("the end of truncate must be a string");
   const std::int64_t length = integerOr(given[0], 255, "length");
@@ -169,6 +167,7 @@ Value truncateFilter(Runtime& runtime, const Value& self, const Arguments& argum
   const auto endLength = static_cast<std::int64_t>(end.asString().length);
   if (length < endLength || leeway < 0) failType("truncate was given a length or leeway that is too small");
   if (requireLength(self) - leeway <= length) return self;
+  if (!self.isString()) failType("truncate needs a string");
   const Value cut = slice(runtime, self, Value::none(), Value::integer(length - endLength), Value::none());
   TaggedText kept = cut.asString().text;
   if (!truthOr(given[1], false)) {

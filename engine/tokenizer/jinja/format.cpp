@@ -31,15 +31,26 @@ class PercentFormatter {
       i = percent;
       if (i < view_.size()) i = directive(i + 1);
     }
-    const bool several = right_.is(Kind::kTuple);
-    const bool left =
-        several ? used_ < right_.asSequence().items.size() : used_ == 0 && !right_.is(Kind::kDict);
-    if (left && !(right_.is(Kind::kList) && named_))
-      failType("not all arguments converted during string formatting");
+    if (hasUnused()) failType("not all arguments converted during string formatting");
     return runtime_.text(std::move(out_), format_.markup);
   }
 
  private:
+  // What can be subscripted counts as named values, which need not all be used.
+  bool hasUnused() const {
+    switch (right_.kind()) {
+      case Kind::kTuple:
+        return used_ < right_.asSequence().items.size();
+      case Kind::kDict:
+      case Kind::kList:
+      case Kind::kRange:
+      case Kind::kUndefined:
+        return false;
+      default:
+        return used_ == 0;
+    }
+  }
+
   Value nextArgument() {
     if (right_.is(Kind::kTuple)) {
       const std::vector<Value>& items = right_.asSequence().items;
@@ -69,7 +80,6 @@ class PercentFormatter {
       const Value* found = right_.asDict().find(view_.substr(i + 1, close - i - 1));
       if (!found) failType("the format names a key that is not there");
       argument = *found;
-      named_ = true;
       i = close + 1;
     }
     for (; i < view_.size(); ++i) {
@@ -175,7 +185,6 @@ class PercentFormatter {
   Value right_;
   TaggedText out_;
   std::size_t used_ = 0;
-  bool named_ = false;
 };
 
 // Fills in one "{}" format string.

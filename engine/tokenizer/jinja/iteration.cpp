@@ -18,11 +18,12 @@ Value viewItem(Runtime& runtime, const DictView& view, std::size_t index) {
   return {};
 }
 
+// The characters are plain strings, also those of Markup.
 Value overString(Runtime& runtime, const String& string) {
   return runtime.iterator([&string, position = std::size_t{0}](Runtime& rt) mutable -> Value {
     if (position >= string.text.size()) return {};
     const std::size_t length = utf8::decode(string.view(), position).length;
-    const Value character = rt.text(string.text.substr(position, length), string.markup);
+    const Value character = rt.text(string.text.substr(position, length));
     position += length;
     return character;
   });

@@ -129,6 +129,7 @@ def read_json(name):
 def expected():
     snippets = read_json("snippets.json")
     conversations = read_json("conversations.json")
+    model_source = model_template()
     templates = {path.stem: path.read_bytes().decode("utf-8") for path in sorted((DATA / "templates").glob("*.jinja"))}
     return {
         "snippets": {
@@ -139,7 +140,7 @@ def expected():
             name: {title: render(source, request) for title, request in conversations.items()}
             for name, source in templates.items()
         },
-        "model": {title: render(model_template(), request) for title, request in conversations.items()},
+        "model": {title: render(model_source, request) for title, request in conversations.items()},
     }
 
 
