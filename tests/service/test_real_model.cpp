@@ -11,7 +11,11 @@ namespace {
 
 using namespace service;
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kHeedMs = 2000;  // a layer takes ten times as long
+#else
 constexpr int kHeedMs = 200;
+#endif
 
 GenerateRequest question(std::string content) {
   GenerateRequest request;
