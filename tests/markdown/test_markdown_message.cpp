@@ -153,10 +153,11 @@ void TestMarkdownMessage::codeText() {
 }
 
 void TestMarkdownMessage::codeTextOfLongCode() {
-  const QString code = QString::fromStdString(repeated("int a = 1; /* x\n*/ \n", 3000));
+  const QString code = QString::fromStdString(repeated("int a = 1; /* x\n*/ \n", 7000));
   MarkdownMessage message;
   message.setText(u"```c\n"_qs + code + u"```\nend"_qs);
   QVERIFY(message.blocks()->blockCount() > 3);
+  QVERIFY(message.hiddenBytes() > 0);
   const QString expected = code.left(code.size() - 1);
   QCOMPARE(message.codeText(0), expected);
   QCOMPARE(message.codeText(2), expected);

@@ -72,6 +72,7 @@ class TestMarkdownSplitter : public QObject {
   void hostileStreamed();
   void budgets();
   void showMore();
+  void manyLinesComeInParts();
   void plain();
   void streamingIsCheap_data();
   void streamingIsCheap();
@@ -282,11 +283,11 @@ void TestMarkdownSplitter::hostileStreamed() {
 }
 
 void TestMarkdownSplitter::budgets() {
-  const std::string items = repeated("- item\n", 8000);
+  const std::string items = repeated("- item\n", 5000);
   const std::vector<Leaf> leaves = split(items);
   QCOMPARE(static_cast<int>(leaves[kMaxRichLeaves - 1].kind), static_cast<int>(LeafKind::kParagraph));
   QCOMPARE(static_cast<int>(leaves[kMaxRichLeaves].kind), static_cast<int>(LeafKind::kPlain));
-  QCOMPARE(shownText(leaves, items).count(u"item"_qs), 8000);
+  QCOMPARE(shownText(leaves, items).count(u"item"_qs), 5000);
 
   const std::string line = repeated("word ", 20000);
   const std::vector<Leaf> pieces = split(line);
@@ -310,6 +311,19 @@ void TestMarkdownSplitter::showMore() {
     before = splitter.hiddenBytes();
   }
   QCOMPARE(shownText(splitter.leaves(), text).count(u"paragraph"_qs), 40000);
+}
+
+void TestMarkdownSplitter::manyLinesComeInParts() {
+  const std::string text = "```\n" + repeated("\n", 20000) + "```\nend";
+  BlockSplitter splitter;
+  splitter.append(text);
+  splitter.finish();
+  QVERIFY(splitter.leaves().size() <= 1 + kShownLines / kMaxCodeLines);
+  QCOMPARE(splitter.hiddenBytes(), text.size() - 4 - (kShownLines - 1));
+  for (int i = 0; i < 3; ++i)
+    splitter.showMore();
+  QCOMPARE(splitter.hiddenBytes(), std::size_t{0});
+  QVERIFY(renderLeaf(splitter.leaves().back(), text).text == u"end"_qs);
 }
 
 void TestMarkdownSplitter::plain() {

@@ -86,14 +86,23 @@ void MarkdownMessage::changeTo(std::size_t first, bool wasFinished) {
 }
 
 QString MarkdownMessage::codeText(int row) const {
-  const std::vector<Leaf>& leaves = splitter_.leaves();
-  if (row < 0 || static_cast<std::size_t>(row) >= leaves.size()) return {};
-  auto at = static_cast<std::size_t>(row);
-  while (at > 0 && leaves[at].continues)
-    --at;
-  std::string code = leafBytes(leaves[at], splitter_.source());
-  for (++at; at < leaves.size() && leaves[at].continues; ++at)
-    code += leafBytes(leaves[at], splitter_.source());
+  if (row < 0 || static_cast<std::size_t>(row) >= splitter_.leaves().size()) return {};
+  auto first = static_cast<std::size_t>(row);
+  while (first > 0 && splitter_.leaves()[first].continues)
+    --first;
+  const auto endIn = [first](const BlockSplitter& splitter) {
+    std::size_t end = first + 1;
+    while (end < splitter.leaves().size() && splitter.leaves()[end].continues)
+      ++end;
+    return end;
+  };
+  // Code that goes on in the hidden part of a long message is copied whole all the same.
+  BlockSplitter whole = splitter_;
+  while (whole.hiddenBytes() > 0 && endIn(whole) == whole.leaves().size())
+    whole.showMore();
+  std::string code;
+  for (std::size_t i = first; i < endIn(whole); ++i)
+    code += leafBytes(whole.leaves()[i], whole.source());
   if (code.ends_with('\n')) code.pop_back();
   if (code.ends_with('\r')) code.pop_back();
   return QString::fromStdString(code);

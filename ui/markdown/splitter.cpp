@@ -31,11 +31,13 @@ std::size_t BlockSplitter::finish() {
 
 std::size_t BlockSplitter::showMore() {
   shownLimit_ = std::min(shownLimit_ + kShownStep, kMaxShown);
+  lineLimit_ += kShownLines;
   return advance();
 }
 
 std::size_t BlockSplitter::hiddenBytes() const {
-  return source_.size() > shownLimit_ ? source_.size() - shownLimit_ : 0;
+  const std::size_t limit = lines_ >= lineLimit_ ? readTo_ : shownLimit_;
+  return source_.size() > limit ? source_.size() - limit : 0;
 }
 
 std::string_view BlockSplitter::view(SourceRange range) const {
@@ -47,12 +49,14 @@ std::size_t BlockSplitter::advance() {
   const std::size_t first = leaves_.empty() ? 0 : leaves_.size() - 1;
   std::size_t limit = source_.size();
   if (limit > shownLimit_) limit = cutBefore(0, shownLimit_);
-  while (searchedTo_ < limit) {
+  while (searchedTo_ < limit && lines_ < lineLimit_) {
     const std::size_t newline = source_.find('\n', searchedTo_);
     if (newline == std::string::npos || newline >= limit) break;
     readLine({offset(readTo_), offset(newline + 1)});
     readTo_ = searchedTo_ = newline + 1;
+    ++lines_;
   }
+  if (lines_ >= lineLimit_) return first;
   searchedTo_ = std::max(searchedTo_, limit);
 
   const SourceRange tail{offset(readTo_), offset(limit)};

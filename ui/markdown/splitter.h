@@ -31,6 +31,7 @@ inline constexpr std::uint32_t kMaxCodeLine = 2000;      // bytes; code with a l
 inline constexpr std::size_t kMaxTableCells = 200;
 inline constexpr std::uint32_t kMaxTable = 8 << 10;  // bytes
 inline constexpr std::size_t kMaxTableColumns = 16;
+inline constexpr std::size_t kShownLines = 6000;      // lines shown at once
 inline constexpr std::size_t kShownStep = 256 << 10;  // bytes shown at once
 
 class BlockSplitter {
@@ -42,7 +43,7 @@ class BlockSplitter {
   std::size_t append(std::string_view bytes);
   // The text ends here: nothing is held back any longer. More may be appended later.
   std::size_t finish();
-  // Goes on for another kShownStep bytes of a source longer than what is shown.
+  // Goes on for another kShownStep bytes or kShownLines lines of a source longer than what is shown.
   std::size_t showMore();
 
   const std::string& source() const { return source_; }
@@ -96,6 +97,8 @@ class BlockSplitter {
   bool finished_ = false;
   std::string source_;
   std::size_t shownLimit_ = kShownStep;
+  std::size_t lineLimit_ = kShownLines;
+  std::size_t lines_ = 0;       // finished lines read
   std::size_t readTo_ = 0;      // end of the last finished line
   std::size_t searchedTo_ = 0;  // no line end lies in [readTo_, searchedTo_)
   std::vector<Leaf> leaves_;
