@@ -19,8 +19,11 @@ std::string at(const Failure& failure) {
 
 Error toError(const Failure& failure) {
   switch (failure.kind) {
-    case FailureKind::kRaised:
-      return {ErrorCode::kTemplate, failure.message, kField};
+    case FailureKind::kRaised: {
+      const bool silent = failure.message.empty();
+      return {ErrorCode::kTemplate, silent ? "The chat template refuses this conversation." : failure.message,
+              kField};
+    }
     case FailureKind::kBudget:
       return {ErrorCode::kBudgetExceeded,
               "The chat template was stopped because " + failure.message + at(failure), kField};

@@ -23,7 +23,7 @@ struct Program;
 
 // What a render is given.
 struct Variables {
-  const nlohmann::ordered_json* data = nullptr;  // an object; every text in it is data
+  const nlohmann::ordered_json* data = nullptr;  // REQUIRES: an object; all of it is data
   // Texts that count as the template's own (bos, eos); they win over `data`.
   std::vector<std::pair<std::string, std::string>> markers;
   Clock clock;  // for strftime_now; empty means the machine's clock

@@ -9,6 +9,7 @@ up as chat templates expect it: sandboxed and immutable, blocks trimmed, loop co
 functions the interpreter gives them.
 """
 import datetime
+import functools
 import json
 import os
 import pathlib
@@ -66,10 +67,15 @@ def error(kind, exception=None):
     return {"error": kind} if exception is None else {"error": kind, "message": str(exception)}
 
 
+@functools.lru_cache(maxsize=None)
+def compile_template(source):
+    return ENVIRONMENT.from_string(source)
+
+
 def render(source, variables):
     """{"text": ...} or {"error": kind}, with the message when the template raised its own."""
     try:
-        template = ENVIRONMENT.from_string(source)
+        template = compile_template(source)
     except (jinja2.exceptions.TemplateSyntaxError, SyntaxError):
         return error("syntax")
     try:

@@ -90,6 +90,8 @@ void TestChatTemplate::ownMessagesComeBackWordForWord() {
   QVERIFY(rendered.error().code == ErrorCode::kTemplate);
   QCOMPARE(rendered.error().message, std::string("Conversation roles must alternate: 0"));
   QCOMPARE(rendered.error().field, std::string("tokenizer.chat_template"));
+  QCOMPARE(textOf("{{ raise_exception('') }}", {}),
+           std::string("error: The chat template refuses this conversation."));
 }
 
 void TestChatTemplate::errorsArePlainSentences_data() {
