@@ -1,6 +1,8 @@
 #include "storage/disk.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <mutex>
@@ -33,6 +35,9 @@ Status useWal(Database& db) {
 Result<std::unique_ptr<Database>> openForWriting(const std::string& path, const std::string& vfs,
                                                  int (*busy)(void*, int), void* context, int& code) {
   code = SQLITE_OK;
+  // A new file is its owner's alone; SQLite gives the log the same rights.
+  const int created = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  if (created >= 0) ::close(created);
   auto db = Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs);
   if (!db) {
     code = SQLITE_CANTOPEN;

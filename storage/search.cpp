@@ -10,6 +10,9 @@ namespace tandem::storage {
 
 namespace {
 
+// A query is searched for by its first words; more would only make the statement long.
+constexpr int kMaxWords = 16;
+
 struct Words {
   std::string match;               // the long words as an FTS5 expression: each a phrase, all wanted
   std::vector<std::string> likes;  // the short ones as LIKE patterns
@@ -41,7 +44,8 @@ Words wordsOf(const std::string& query) {
   const std::string text = searchText(query);
   constexpr const char* kSpace = " \t\r\n";
   Words words;
-  for (std::size_t at = text.find_first_not_of(kSpace); at != std::string::npos;) {
+  std::size_t at = text.find_first_not_of(kSpace);
+  for (int count = 0; count < kMaxWords && at != std::string::npos; ++count) {
     const std::size_t end = std::min(text.find_first_of(kSpace, at), text.size());
     const std::string word = text.substr(at, end - at);
     if (characters(word) >= 3) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kCloseForce{
     400};  // an answer that has not stopped by then ends as it stands
-constexpr std::chrono::milliseconds kCloseLimit{900};
+constexpr std::chrono::milliseconds kCloseLimit{800};
 
 // For a service without a listener.
 class Nobody : public ConversationListener {

@@ -58,7 +58,7 @@ class ConversationService::Impl {
 
   // Streamed text goes to disk when its oldest piece has waited so long: with a commit's own time well below
   // the second that is promised.
-  static constexpr std::chrono::milliseconds kSaveAfter{400};
+  static constexpr std::chrono::milliseconds kSaveAfter{300};
 
   // A request about a message whose conversation is being looked up; what was stopped meanwhile.
   struct Lookup {

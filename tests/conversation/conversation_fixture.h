@@ -55,12 +55,13 @@ class ConversationFixture {
 
   // Sends, and waits until the conversation's newest message is an ended answer; its record.
   storage::MessageRecord ask(ConversationId id, const std::string& text) {
+    const ConversationId shown = seen().newest;
     const std::size_t before = id == 0 ? 0 : seen().views[id].path.size();
     service_->send(id, text);
     const bool ended = listener_->waitFor([&](const Seen& s) {
       const auto& path = s.path();
-      return (id == 0 || s.newest == id) && path.size() >= before + 2 && isEnded(path.back()) &&
-             path[path.size() - 2].content == text;
+      return (id == 0 ? s.newest != shown : s.newest == id) && path.size() >= before + 2 &&
+             isEnded(path.back()) && path[path.size() - 2].content == text;
     });
     return ended ? seen().path().back() : storage::MessageRecord();
   }

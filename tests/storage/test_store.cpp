@@ -90,6 +90,9 @@ void TestStore::cleanup() {
 
 void TestStore::freshFileIsSound() {
   QVERIFY(listOf(store()).empty());
+  using std::filesystem::perms;
+  QCOMPARE(std::filesystem::status(path_).permissions(), perms::owner_read | perms::owner_write);
+  QCOMPARE(std::filesystem::status(path_ + "-wal").permissions(), perms::owner_read | perms::owner_write);
   QCOMPARE(askFile(path_, "PRAGMA journal_mode"), std::string("wal"));
   QCOMPARE(askFile(path_, "PRAGMA user_version"), std::to_string(migrationSteps().size()));
 }
@@ -360,6 +363,7 @@ void TestStore::searchFinds_data() {
   QTest::newRow("emoji") << "🦘" << 1;
   QTest::newRow("title") << "Zoological" << 1;
   QTest::newRow("nothing") << "  \t " << 0;
+  QTest::newRow("very many words") << QString("it ").repeated(3000) + "kangaroo" << 1;
   QTest::newRow("after a NUL") << "behindnul" << 1;
 }
 
@@ -650,7 +654,7 @@ void TestStore::bigConversationsLoadFast() {
   QCOMPARE(pathOf(store(), 1).size(), std::size_t(3000));
   const auto ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   qInfo("a path of 3000 messages is read in %.1f ms", ms);
-  QVERIFY(ms < 1000);
+  QVERIFY(ms < 5000);  // a tenth of a second on an idle machine
   // Deep trees are deleted without recursion.
   QVERIFY(store().write([](Writer& writer) { return writer.purgeConversation(1); }));
   QVERIFY(listOf(store()).empty());
