@@ -97,13 +97,15 @@ void secondLife(Person& person, const QString& folder) {
   person.type("Australia");
   person.click("searchHit");
   person.wait("the conversation about Australia opens", [&] { return chat.title().contains("Australia"); });
-  person.wait("its chosen version is as it was",
-              [&] { return person.text(-1) == noted(folder, "regenerated.txt"); });
-  person.expect(person.find("versionText")->property("text").toString() == "2 / 2",
-                "both versions are there");
+  // A hit in an answer shows the version that holds it, so either may be the chosen one now.
+  const auto shows = [&](const QString& version, const QString& file) {
+    const QQuickItem* label = person.find("versionText");
+    return label->property("text").toString() == version && person.text(-1) == noted(folder, file);
+  };
+  if (person.find("versionText")->property("text").toString() == "1 / 2") person.click("versionNext");
+  person.wait("the second version is as it was", [&] { return shows("2 / 2", "regenerated.txt"); });
   person.click("versionBefore");
-  person.wait("the first version is as it was",
-              [&] { return person.text(-1) == noted(folder, "first.txt"); });
+  person.wait("the first version is as it was", [&] { return shows("1 / 2", "first.txt"); });
   person.shoot("7-found-again");
 
   person.key(Qt::Key_F, Qt::ControlModifier);
