@@ -9,6 +9,8 @@
 namespace tandem::testing {
 namespace {
 
+constexpr int kSettleMs = 100;
+
 QQuickItem* visibleItem(QQuickItem* root, const QString& name) {
   QQuickItem* found = root->objectName() == name && root->isVisible() ? root : nullptr;
   for (QQuickItem* child : root->childItems()) {
@@ -52,10 +54,20 @@ QQuickItem* Person::find(const QString& name) {
 }
 
 void Person::click(const QString& name) {
-  QQuickItem* item = find(name);
-  QTest::qWait(100);  // what was just shown is laid out
-  const QPointF centre = item->mapToScene({item->width() / 2, item->height() / 2});
-  QTest::mouseClick(composition_.window(), Qt::LeftButton, Qt::NoModifier, centre.toPoint());
+  // What was just shown is still moving, or is about to be replaced: click what stays where it is.
+  QQuickItem* item = nullptr;
+  QPointF place;
+  wait(name + " can be clicked", [&] {
+    QQuickItem* now = visibleItem(composition_.window()->contentItem(), name);
+    const QPointF centre =
+        now == nullptr ? QPointF() : now->mapToScene({now->width() / 2, now->height() / 2});
+    const bool same = now != nullptr && now == item && centre == place;
+    item = now;
+    place = centre;
+    QTest::qWait(same ? 0 : kSettleMs);
+    return same;
+  });
+  QTest::mouseClick(composition_.window(), Qt::LeftButton, Qt::NoModifier, place.toPoint());
 }
 
 void Person::type(const QString& text) {

@@ -85,6 +85,17 @@ void firstLife(Person& person, const QString& folder) {
   });
 }
 
+// Types a search and waits for the hits that belong to it.
+void searchFor(Person& person, const QString& text) {
+  person.key(Qt::Key_F, Qt::ControlModifier);
+  person.key(Qt::Key_A, Qt::ControlModifier);
+  person.type(text);
+  person.wait("the search for " + text + " finds something", [&] {
+    const auto* found = person.session().found();
+    return found->settled() && found->query() == text && found->count() > 0;
+  });
+}
+
 void secondLife(Person& person, const QString& folder) {
   Chat& chat = *person.session().chat();
   person.wait("both conversations are listed",
@@ -93,8 +104,7 @@ void secondLife(Person& person, const QString& folder) {
       "the model of the last time is loaded", [&] { return person.session().models()->ready(); }, 120'000);
   person.click("conversationRow");
   person.wait("the conversation opens", [&] { return person.session().messages()->count() == 2; });
-  person.key(Qt::Key_F, Qt::ControlModifier);
-  person.type("Australia");
+  searchFor(person, "Australia");
   person.click("searchHit");
   person.wait("the conversation about Australia opens", [&] { return chat.title().contains("Australia"); });
   // A hit in an answer shows the version that holds it, so either may be the chosen one now.
@@ -108,9 +118,7 @@ void secondLife(Person& person, const QString& folder) {
   person.wait("the first version is as it was", [&] { return shows("1 / 2", "first.txt"); });
   person.shoot("7-found-again");
 
-  person.key(Qt::Key_F, Qt::ControlModifier);
-  person.key(Qt::Key_A, Qt::ControlModifier);
-  person.type("lighthouse");
+  searchFor(person, "lighthouse");
   person.click("searchHit");
   const QString stopped = noted(folder, "stopped.txt");
   person.wait("the stopped story is as it was", [&] { return person.text(-1) == stopped; });

@@ -35,8 +35,8 @@ class TestForeignText : public QObject {
     fixture.reopen();
 
     fixture.backend.setAnswer(says(payload.toStdString() + "\n\n- " + payload.toStdString() +
-                                       "\n\n| a | b |\n|---|---|\n| " + payload.toStdString() +
-                                       " | 1 |\n\n```html\n" + payload.toStdString() + "\n```\n"));
+                                   "\n\n| a | b |\n|---|---|\n| " + payload.toStdString() +
+                                   " | 1 |\n\n```html\n" + payload.toStdString() + "\n```\n"));
     QVERIFY(fixture.ask(payload));
     const qint64 id = fixture.chat().conversationId();
     fixture.session().rename(id, payload);

@@ -51,7 +51,7 @@ class TestShots : public QObject {
     theme_ = QTest::currentDataTag();
     fixture.session().settings()->setTheme(ui::AppSettings::Theme(theme));
     service::ModelInfo model = *fixture.backend.model();
-    model.name = "SmolLM2 135M Instruct";
+    model.path = "/models/SmolLM2-135M-Instruct.Q4_1.gguf";
     model.quantization = "Q4_1";
     model.architecture = "llama";
     model.parameters = 134'515'008;

@@ -184,7 +184,8 @@ class TestWindowFlows : public QObject {
 
   void aFailureStandsInItsMessage() {
     WindowFixture fixture;
-    fixture.backend.setAnswer(failsAfter(2, "Half of it", {ErrorCode::kNonFinite, "The model gave a number that is not finite."}));
+    fixture.backend.setAnswer(
+        failsAfter(2, "Half of it", {ErrorCode::kNonFinite, "The model gave a number that is not finite."}));
     QVERIFY(fixture.ask("Question"));
     QVERIFY(fixture.find("answerProblem"));
     QVERIFY(fixture.find("answerProblem")->property("text").toString().contains("not finite"));

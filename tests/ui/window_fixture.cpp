@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kPatienceMs = 10'000;
 constexpr int kFindMs = 5'000;
+constexpr int kSettleMs = 60;
 
 }  // namespace
 
@@ -93,12 +94,23 @@ QQuickItem* WindowFixture::find(const QString& name) {
 }
 
 void WindowFixture::click(const QString& name) {
-  QQuickItem* item = find(name);
-  if (item == nullptr) {
-    QFAIL(qPrintable(QStringLiteral("There is no visible item named ") + name));
-  }
-  const QPointF centre = item->mapToScene({item->width() / 2, item->height() / 2});
-  QTest::mouseClick(window(), Qt::LeftButton, Qt::NoModifier, centre.toPoint());
+  // What was just shown is still moving, or is about to be replaced: click what stays where it is.
+  QQuickItem* item = nullptr;
+  QPointF place;
+  const bool rests = QTest::qWaitFor(
+      [&] {
+        QQuickItem* now = findNow(name);
+        const QPointF centre =
+            now == nullptr ? QPointF() : now->mapToScene({now->width() / 2, now->height() / 2});
+        const bool same = now != nullptr && now == item && centre == place;
+        item = now;
+        place = centre;
+        QTest::qWait(same ? 0 : kSettleMs);
+        return same;
+      },
+      kFindMs);
+  QVERIFY2(rests, qPrintable(QStringLiteral("There is no visible item named ") + name));
+  QTest::mouseClick(window(), Qt::LeftButton, Qt::NoModifier, place.toPoint());
 }
 
 void WindowFixture::type(const QString& text) {

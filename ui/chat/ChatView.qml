@@ -18,6 +18,14 @@ FocusScope {
         composer.focusText();
     }
 
+    Connections {
+        target: view.chat
+        function onChanged() {
+            // The buttons under the messages are off while an answer is written; the keyboard goes on here.
+            if (view.chat.answering && list.activeFocus)
+                composer.focusText();
+        }
+    }
     ChatHeader {
         id: header
         width: parent.width

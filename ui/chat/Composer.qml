@@ -80,7 +80,7 @@ FocusScope {
                 wrapMode: TextEdit.Wrap
                 textFormat: TextEdit.PlainText
                 color: Theme.text
-                selectionColor: Theme.accent
+                selectionColor: Theme.accentFill
                 selectedTextColor: Theme.accentText
                 selectByMouse: true
                 font.family: Theme.family

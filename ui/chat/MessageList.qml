@@ -14,7 +14,8 @@ Item {
 
     required property Session session
     property bool following: true
-    readonly property bool awayFromEnd: list.count > 0 && list.endDistance > 24
+    readonly property real nearEnd: 40
+    readonly property bool awayFromEnd: list.count > 0 && list.endDistance > nearEnd
 
     function followEnd() {
         following = true;
@@ -34,7 +35,7 @@ Item {
         dark: Theme.dark
         text: Theme.text
         mutedText: Theme.faint
-        link: Theme.accent
+        link: Theme.accentInk
         border: Theme.line
         codeBackground: Theme.sunken
         focus: Theme.focus
@@ -57,9 +58,10 @@ Item {
         function toEnd() {
             positionViewAtEnd();
         }
-        // Called when the reader has moved the view: at the end it follows again.
+        // Called when the reader has moved the view: at the end it follows again. The end may have moved on a
+        // little while he came to it.
         function noticePlace() {
-            root.following = endDistance < 4;
+            root.following = endDistance < root.nearEnd;
         }
 
         anchors.fill: parent
@@ -72,6 +74,7 @@ Item {
         boundsBehavior: Flickable.StopAtBounds
         activeFocusOnTab: true
         keyNavigationEnabled: false
+        currentIndex: -1
         Accessible.role: Accessible.List
         Accessible.name: qsTr("Messages")
         Keys.onUpPressed: root.scrollPages(-0.12)
@@ -94,8 +97,12 @@ Item {
             toEnd()
         onHeightChanged: if (root.following)
             toEnd()
-        onMovementStarted: root.following = false
-        onMovementEnded: noticePlace()
+        onDraggingChanged: if (dragging)
+            root.following = false
+        onContentYChanged: if (moving && !dragging && verticalVelocity > 0 && endDistance < root.nearEnd)
+            root.following = true
+        onMovementEnded: if (!root.following)
+            noticePlace()
 
         T.ScrollBar.vertical: ScrollHandle {
             id: bar
@@ -126,6 +133,7 @@ Item {
         }
         FocusRing {
             target: list
+            shown: list.Window.activeFocusItem === list
             gap: -2
             radius: 4
         }

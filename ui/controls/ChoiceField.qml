@@ -46,7 +46,7 @@ Row {
                 text: choice.modelData
                 horizontalAlignment: Text.AlignHCenter
                 verticalAlignment: Text.AlignVCenter
-                color: choice.checked ? Theme.accent : choice.hovered ? Theme.text : Theme.muted
+                color: choice.checked ? Theme.accentInk : choice.hovered ? Theme.text : Theme.muted
                 font.weight: choice.checked ? Font.DemiBold : Font.Normal
                 Accessible.ignored: true
             }

@@ -35,7 +35,7 @@ T.Button {
     }
     background: Rectangle {
         radius: 8
-        color: control.accent ? (control.hovered ? Theme.accentHover : Theme.accent)
+        color: control.accent ? (control.hovered ? Theme.accentHover : Theme.accentFill)
                               : control.down ? Theme.pressed
                                              : control.hovered || control.checked ? Theme.hover : "transparent"
         FocusRing {

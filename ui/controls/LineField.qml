@@ -18,7 +18,7 @@ T.TextField {
     rightPadding: 12
     verticalAlignment: TextInput.AlignVCenter
     color: Theme.text
-    selectionColor: Theme.accent
+    selectionColor: Theme.accentFill
     selectedTextColor: Theme.accentText
     selectByMouse: true
     font.family: Theme.family

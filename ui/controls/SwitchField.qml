@@ -20,7 +20,7 @@ T.Switch {
     indicator: Rectangle {
         anchors.fill: parent
         radius: height / 2
-        color: control.checked ? Theme.accent : Theme.control
+        color: control.checked ? Theme.accentFill : Theme.control
         Rectangle {
             x: control.checked ? parent.width - width - 3 : 3
             y: 3

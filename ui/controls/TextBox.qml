@@ -36,7 +36,7 @@ Rectangle {
             wrapMode: TextEdit.Wrap
             textFormat: TextEdit.PlainText
             color: Theme.text
-            selectionColor: Theme.accent
+            selectionColor: Theme.accentFill
             selectedTextColor: Theme.accentText
             selectByMouse: true
             font.family: Theme.family

@@ -17,7 +17,7 @@ T.Button {
     property real size: Theme.small
     readonly property color ink: strong ? Theme.accentText
                                         : danger ? Theme.danger
-                                                 : accent ? Theme.accent
+                                                 : accent ? Theme.accentInk
                                                                 : hovered || activeFocus ? Theme.text : Theme.muted
 
     implicitWidth: implicitContentWidth + leftPadding + rightPadding
@@ -58,7 +58,7 @@ T.Button {
     }
     background: Rectangle {
         radius: 8
-        color: control.strong ? (control.down || control.hovered ? Theme.accentHover : Theme.accent)
+        color: control.strong ? (control.down || control.hovered ? Theme.accentHover : Theme.accentFill)
                               : control.down ? Theme.pressed
                                              : control.hovered ? Theme.hover : "transparent"
         border.width: control.outlined ? 1 : 0

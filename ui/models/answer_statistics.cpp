@@ -9,7 +9,9 @@
 namespace tandem::ui {
 namespace {
 
-QString say(const char* text) { return QCoreApplication::translate("Statistics", text); }
+QString say(const char* text) {
+  return QCoreApplication::translate("Statistics", text);
+}
 
 QString samplingText(const storage::MessageRecord& answer) {
   const SamplingParams sampling = samplingFromJson(answer.samplingJson);
@@ -38,7 +40,7 @@ QString statisticsLine(const storage::MessageRecord& answer) {
   const QLocale locale;
   QStringList parts;
   parts << (stats->completionTokens == 1 ? say("1 token")
-                                        : say("%1 tokens").arg(locale.toString(stats->completionTokens)));
+                                         : say("%1 tokens").arg(locale.toString(stats->completionTokens)));
   if (stats->completionTokens > 0) {
     parts << say("first token %1 s").arg(locale.toString(stats->ttftMs / 1000, 'f', 2));
   }

@@ -105,6 +105,12 @@ void show(const MessageRecord& record, markdown::MarkdownMessage& body, std::siz
   }
 }
 
+// The same message, or another version of it: then its row stays, and with it the focus and the reader's
+// place.
+bool samePlace(const MessageRecord& a, const MessageRecord& b) {
+  return a.conversation == b.conversation && a.parent == b.parent && a.role == b.role;
+}
+
 bool sameMessage(const MessageRecord& a, const MessageRecord& b) {
   return a.id == b.id && a.state == b.state && a.version == b.version && a.versionCount == b.versionCount &&
          a.content == b.content && a.error == b.error && a.statsJson == b.statsJson && a.parent == b.parent &&
@@ -217,7 +223,7 @@ void MessageListModel::setPath(std::vector<MessageRecord> path) {
   }
   const std::size_t before = rows_.size();
   std::size_t kept = 0;
-  while (kept < rows_.size() && kept < path.size() && rows_[kept].record.id == path[kept].id) {
+  while (kept < rows_.size() && kept < path.size() && samePlace(rows_[kept].record, path[kept])) {
     if (!sameMessage(rows_[kept].record, path[kept])) {
       replace(rows_[kept], std::move(path[kept]));
       const QModelIndex changed = index(static_cast<int>(kept));

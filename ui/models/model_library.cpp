@@ -24,6 +24,23 @@ QString parametersText(quint64 parameters) {
   return ModelLibrary::tr("%1 M parameters").arg(QLocale().toString(double(parameters) / 1e6, 'f', 0));
 }
 
+QString quantization(const service::ModelInfo& info) {
+  return QString::fromStdString(info.quantization);
+}
+
+// "SmolLM2-135M-Instruct.Q4_1.gguf" of type Q4_1 is "SmolLM2 135M Instruct".
+QString plainName(const QString& path, const QString& type) {
+  QString name = QFileInfo(path).completeBaseName();
+  if (!type.isEmpty() && name.endsWith(type, Qt::CaseInsensitive)) {
+    name.chop(type.size());
+  }
+  name.replace(QLatin1Char('-'), QLatin1Char(' ')).replace(QLatin1Char('_'), QLatin1Char(' '));
+  while (name.endsWith(QLatin1Char('.')) || name.endsWith(QLatin1Char(' '))) {
+    name.chop(1);
+  }
+  return name.isEmpty() ? QFileInfo(path).fileName() : name;
+}
+
 }  // namespace
 
 ModelLibrary::ModelLibrary(service::EngineBackend& backend, QString folder, QObject* parent)
@@ -72,16 +89,17 @@ QString ModelLibrary::loadingName() const {
   return QFileInfo(loadingPath_).completeBaseName();
 }
 
+// The file's name is what the person knows; what the file calls itself is often a training run's.
 QString ModelLibrary::name() const {
-  return info_ ? QString::fromStdString(info_->name) : QString();
+  return info_ ? plainName(path(), quantization(*info_)) : QString();
 }
 
 QString ModelLibrary::label() const {
   if (!info_) {
     return {};
   }
-  const QString quantization = QString::fromStdString(info_->quantization);
-  return quantization.isEmpty() ? name() : name() + QStringLiteral(" · ") + quantization;
+  const QString type = quantization(*info_);
+  return type.isEmpty() ? name() : name() + QStringLiteral(" · ") + type;
 }
 
 QString ModelLibrary::details() const {
@@ -90,6 +108,9 @@ QString ModelLibrary::details() const {
   }
   const QLocale locale;
   QStringList parts;
+  if (!info_->name.empty()) {
+    parts << QString::fromStdString(info_->name);
+  }
   parts << QString::fromStdString(info_->architecture);
   if (info_->parameters > 0) {
     parts << parametersText(info_->parameters);

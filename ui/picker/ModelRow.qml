@@ -61,7 +61,7 @@ T.ItemDelegate {
             anchors.verticalCenter: parent.verticalCenter
             text: row.loading ? qsTr("opening… %1 %").arg(Math.round(row.progress * 100))
                               : row.current ? qsTr("open") : qsTr("Open")
-            color: row.current && !row.loading ? Theme.good : Theme.accent
+            color: row.current && !row.loading ? Theme.good : Theme.accentInk
             font.pixelSize: Theme.small
             font.weight: Font.Medium
             Accessible.ignored: true

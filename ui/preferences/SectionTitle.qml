@@ -6,7 +6,7 @@ import Tandem.Theme
 TextLabel {
     topPadding: 28
     bottomPadding: 4
-    color: Theme.accent
+    color: Theme.accentInk
     font.pixelSize: Theme.medium
     font.weight: Font.DemiBold
     Accessible.role: Accessible.Heading

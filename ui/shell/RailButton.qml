@@ -11,7 +11,7 @@ T.Button {
     required property string iconName
     required property string keys
     property bool current: false
-    readonly property color ink: current ? Theme.accent : hovered ? Theme.text : Theme.muted
+    readonly property color ink: current ? Theme.accentInk : hovered ? Theme.text : Theme.muted
 
     implicitWidth: 66
     implicitHeight: Math.max(46, implicitContentHeight + 32)

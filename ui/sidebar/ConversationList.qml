@@ -49,7 +49,7 @@ FocusScope {
         model: root.session.conversations
         clip: true
         focus: true
-        activeFocusOnTab: count > 0
+        activeFocusOnTab: true
         boundsBehavior: Flickable.StopAtBounds
         bottomMargin: 14
         spacing: 2

@@ -45,12 +45,14 @@ FocusScope {
         model: root.session.found
         clip: true
         focus: true
-        activeFocusOnTab: count > 0
+        activeFocusOnTab: true
         boundsBehavior: Flickable.StopAtBounds
         bottomMargin: 14
         spacing: 2
         Accessible.role: Accessible.List
         Accessible.name: qsTr("Search results")
+        onActiveFocusChanged: if (activeFocus && currentIndex < 0)
+            currentIndex = 0
         Keys.onReturnPressed: openCurrent()
         Keys.onEnterPressed: openCurrent()
         T.ScrollBar.vertical: ScrollHandle {}

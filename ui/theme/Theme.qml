@@ -23,11 +23,15 @@ QtObject {
 
     readonly property color text: dark ? "#e9ebee" : "#1b1c1e"
     readonly property color muted: dark ? "#a3a9b3" : "#55595f"
-    readonly property color faint: dark ? "#8a919c" : "#6b7077"
+    readonly property color faint: dark ? "#8a919c" : "#5f646b"
 
     readonly property color accent: dark ? "#5b9dff" : "#1f6feb"
-    readonly property color accentHover: dark ? "#74acff" : "#1a62d2"
-    readonly property color accentText: dark ? "#ffffff" : "#ffffff"
+    // Filled buttons carry white words, and words in the accent colour stand on every surface: both keep a
+    // contrast of 4.5 to 1.
+    readonly property color accentFill: dark ? "#2f6fe0" : "#1f6feb"
+    readonly property color accentHover: dark ? "#2a65cf" : "#1a5fd0"
+    readonly property color accentInk: dark ? "#74acff" : "#1a5fd0"
+    readonly property color accentText: "#ffffff"
     readonly property color accentSoft: dark ? "#1e3352" : "#e3edfd"
     readonly property color focus: accent
     readonly property color good: dark ? "#4cc38a" : "#18794e"
