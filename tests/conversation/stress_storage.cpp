@@ -100,7 +100,11 @@ void visitor(storage::Store& store, service::EngineBackend& backend, unsigned se
 void searcher(storage::Store& store) {
   for (unsigned i = 0; !stopping; ++i) {
     store.search("words", 20, [](storage::Store::Hits) {});
-    if (!store.read([](storage::Reader& reader) { return reader.journal(10).status(); })) std::exit(1);
+    const Status read = store.read([](storage::Reader& reader) { return reader.journal(10).status(); });
+    if (!read) {
+      std::fprintf(stderr, "the journal could not be read: %s\n", read.error().describe().c_str());
+      std::exit(1);
+    }
     store.trouble();
     std::this_thread::sleep_for(3ms);
   }
