@@ -208,28 +208,29 @@ void Store::readerLoop() {
     if (reads_.empty()) return;
     Read read = std::move(reads_.front());
     reads_.pop_front();
-    runningSearch_ = read.isSearch;
     lock.unlock();
-    const Status status = closing_ ? Status(closed()) : runQuery(read.query);
-    lock.lock();
-    runningSearch_ = false;
-    lock.unlock();
+    const Status status = closing_ ? Status(closed()) : runQuery(read);
     if (read.done) read.done(status);
     lock.lock();
   }
 }
 
-Status Store::runQuery(const Query& query) {
+Status Store::runQuery(const Read& read) {
   int code = SQLITE_OK;
-  const Status status = readOnce(query, code);
+  const Status status = readOnce(read, code);
   if (status || !isDamage(code)) return status;
   // The writer mends the file or replaces it; then the query is asked once more.
   std::promise<Status> promise;
   enqueue({{}, [&promise](Status mended) { promise.set_value(std::move(mended)); }, code});
-  return promise.get_future().get() ? readOnce(query, code) : status;
+  return promise.get_future().get() ? readOnce(read, code) : status;
 }
 
-Status Store::readOnce(const Query& query, int& code) {
+void Store::setSearching(bool searching) {
+  const std::lock_guard lock(readMutex_);
+  runningSearch_ = searching;
+}
+
+Status Store::readOnce(const Read& read, int& code) {
   std::shared_ptr<Database> memory;
   int version = 0;
   {
@@ -252,7 +253,10 @@ Status Store::readOnce(const Query& query, int& code) {
   Status status = db.exec("BEGIN");
   if (status) {
     Reader reader(db);
-    status = query(reader);
+    // Only the search itself may be broken off: a ROLLBACK that is would leave the transaction open.
+    setSearching(read.isSearch);
+    status = read.query(reader);
+    setSearching(false);
     sqlite3_exec(db.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
   }
   code = db.failure();

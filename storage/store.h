@@ -109,8 +109,9 @@ class Store {
 
   // The reader thread.
   void readerLoop();
-  Status runQuery(const Query& query);
-  Status readOnce(const Query& query, int& code);
+  Status runQuery(const Read& read);
+  Status readOnce(const Read& read, int& code);
+  void setSearching(bool searching);
 
   const std::string path_;
   const StoreOptions options_;

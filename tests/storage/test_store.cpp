@@ -59,6 +59,7 @@ class TestStore : public QObject {
   void fullQueueSlowsTheProducer();
   void closingRunsWhatIsQueued();
   void newerSearchReplacesOlder();
+  void searchesDisturbNoReads();
   void twoProcessesWriteOneFile();
   void bigConversationsLoadFast();
 
@@ -607,6 +608,30 @@ void TestStore::newerSearchReplacesOlder() {
   QCOMPARE(results[0].get().error().code, ErrorCode::kCancelled);
   QCOMPARE(results[1].get().error().code, ErrorCode::kCancelled);
   QCOMPARE(results[2].get()->size(), std::size_t(2));
+}
+
+// Searches are broken off by newer ones all the time; reads between them are not.
+void TestStore::searchesDisturbNoReads() {
+  writeTurn(store(), 0, "question", "needle");
+  std::atomic<bool> stop = false;
+  std::atomic<int> searches = 0;
+  std::vector<std::thread> searchers;
+  for (int i = 0; i < 3; ++i) {
+    searchers.emplace_back([&] {
+      while (!stop)
+        store().search("needle", 100, [&](const Store::Hits&) { ++searches; });
+    });
+  }
+  int failed = 0;
+  for (int i = 0; i < 3000; ++i) {
+    failed += store().read([](Reader& reader) { return reader.conversation(1).status(); }).ok() ? 0 : 1;
+  }
+  stop = true;
+  for (std::thread& searcher : searchers)
+    searcher.join();
+  store_.reset();  // the last searches end
+  QCOMPARE(failed, 0);
+  QVERIFY(searches > 100);
 }
 
 void TestStore::twoProcessesWriteOneFile() {
