@@ -53,12 +53,12 @@ class TestFollow : public QObject {
     QVERIFY2(distance(list) < 60, qPrintable(QString::number(distance(list))));
 
     // Scrolling back down to the end by hand follows again.
-    wheel(fixture, list, 120);
-    QTest::qWait(300);
+    wheel(fixture, list, 240);
+    QTest::qWait(200);
     QVERIFY(fixture.until([&] {
       wheel(fixture, list, -480);
-      QTest::qWait(100);
-      return distance(list) < 60;
+      QTest::qWait(50);
+      return distance(list) < 30;
     }));
     QTest::qWait(600);
     QVERIFY2(distance(list) < 60, qPrintable(QString::number(distance(list))));

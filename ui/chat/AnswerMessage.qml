@@ -105,7 +105,7 @@ Column {
     Flow {
         objectName: "legend"
         width: parent.width
-        visible: view.row.session.settings.tintOrigins && view.row.legend.length > 0
+        visible: !view.row.streaming && view.row.session.settings.tintOrigins && view.row.legend.length > 0
         spacing: 12
         Repeater {
             model: view.row.legend

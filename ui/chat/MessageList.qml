@@ -15,6 +15,7 @@ Item {
     required property Session session
     property bool following: true
     readonly property real nearEnd: 40
+    readonly property real notch: 4 * 22 * Theme.textScale // one notch of a wheel: some four lines
     readonly property bool awayFromEnd: list.count > 0 && list.endDistance > nearEnd
 
     function followEnd() {
@@ -22,12 +23,18 @@ Item {
         list.toEnd();
     }
     function scrollPages(pages: real) {
-        following = false;
+        scrollBy(pages * list.height * 0.9);
+    }
+    // Moves the view down by so many pixels. Wheels come here too: the list's own swing is broken off whenever its
+    // estimated height changes, which while an answer grows is always.
+    function scrollBy(pixels: real) {
         list.cancelFlick();
-        const top = list.originY;
-        const bottom = Math.max(top, list.originY + list.contentHeight - list.height);
-        list.contentY = Math.max(top, Math.min(bottom, list.contentY + pages * list.height * 0.9));
-        list.noticePlace();
+        if (pixels > 0 && list.endDistance - pixels < nearEnd) {
+            followEnd();
+            return;
+        }
+        following = false;
+        list.contentY = Math.max(list.originY - list.topMargin, list.contentY + pixels);
     }
 
     MessagePalette {
@@ -56,6 +63,7 @@ Item {
         }
 
         function toEnd() {
+            cancelFlick(); // what is left of a wheel's swing would pull the view away again
             positionViewAtEnd();
         }
         // Called when the reader has moved the view: at the end it follows again. The end may have moved on a
@@ -84,8 +92,11 @@ Item {
                 root.scrollPages(-1);
             else if (event.key === Qt.Key_PageDown)
                 root.scrollPages(1);
-            else if (event.key === Qt.Key_Home)
-                root.scrollPages(-1e6);
+            else if (event.key === Qt.Key_Home) {
+                root.following = false;
+                list.positionViewAtBeginning();
+                list.contentY = list.originY - list.topMargin;
+            }
             else if (event.key === Qt.Key_End)
                 root.followEnd();
             else
@@ -99,8 +110,6 @@ Item {
             toEnd()
         onDraggingChanged: if (dragging)
             root.following = false
-        onContentYChanged: if (moving && !dragging && verticalVelocity > 0 && endDistance < root.nearEnd)
-            root.following = true
         onMovementEnded: if (!root.following)
             noticePlace()
 
@@ -119,11 +128,8 @@ Item {
         WheelHandler {
             target: null
             acceptedDevices: PointerDevice.Mouse | PointerDevice.TouchPad
-            blocking: false
-            onWheel: event => {
-                if (event.angleDelta.y > 0 || event.pixelDelta.y > 0)
-                    root.following = false;
-            }
+            onWheel: event => root.scrollBy(event.pixelDelta.y !== 0 ? -event.pixelDelta.y
+                                                                      : -event.angleDelta.y / 120 * root.notch)
         }
         delegate: MessageRow {
             width: ListView.view.width

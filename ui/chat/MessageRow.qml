@@ -7,23 +7,14 @@ MessageCell {
 
     implicitHeight: loader.height + (fromPerson ? 2 : 18)
     height: implicitHeight
+    // By name, so that the message gets its row before its bindings are made.
+    Component.onCompleted: loader.setSource(fromPerson ? "PersonMessage.qml" : "AnswerMessage.qml", {
+        "row": cell
+    })
 
     Loader {
         id: loader
         anchors.horizontalCenter: parent.horizontalCenter
         width: Math.min(Theme.column, cell.width - 48)
-        sourceComponent: cell.fromPerson ? person : answer
-    }
-    Component {
-        id: person
-        PersonMessage {
-            row: cell
-        }
-    }
-    Component {
-        id: answer
-        AnswerMessage {
-            row: cell
-        }
     }
 }

@@ -277,10 +277,6 @@ void MessageListModel::append(MessageId answer, const TextPiece& piece) {
   MessageRecord& record = rows_[static_cast<std::size_t>(row)].record;
   extend(record);
   appendPiece(piece, *rows_[static_cast<std::size_t>(row)].body);
-  emit dataChanged(index(row), index(row), {LegendRole});
-  if (row + 1 == count()) {
-    emit grew();
-  }
 }
 
 void MessageListModel::finish(MessageId answer) {

@@ -62,8 +62,6 @@ class MessageListModel : public QAbstractListModel {
 
  signals:
   void countChanged();
-  // The last row of the path grew by streaming.
-  void grew();
 
  private:
   struct Row {
