@@ -102,9 +102,8 @@ class TestShots : public QObject {
     const QImage image = fixture.window()->grabWindow();
     QVERIFY2(isDrawn(image), qPrintable(view));
     QDir().mkpath(QStringLiteral(TANDEM_SHOTS));
-    const QString scale = qFuzzyCompare(image.devicePixelRatio(), 1.0)
-                              ? QString()
-                              : QStringLiteral("@%1").arg(image.devicePixelRatio());
+    const double ratio = fixture.window()->effectiveDevicePixelRatio();
+    const QString scale = ratio == 1.0 ? QString() : QStringLiteral("@%1").arg(ratio);
     QVERIFY(image.save(QStringLiteral(TANDEM_SHOTS "/%1-%2%3.png").arg(view, theme_, scale)));
   }
 

@@ -92,7 +92,9 @@ void TintLayer::addPlates(const BlockDocument::Span& span, const QColor& color) 
 
 // Only what can be seen gets nodes: a long answer has thousands of plates.
 QSGNode* TintLayer::updatePaintNode(QSGNode* node, UpdatePaintNodeData*) {
-  if (!node) node = new QSGNode;
+  // A transform node, although it moves nothing: below a plain node the software renderer gives rectangles that
+  // come later the window's place instead of the item's.
+  if (!node) node = new QSGTransformNode;
   const QRectF visible = clipRect().adjusted(0, -kMargin, 0, kMargin);
   auto* next = static_cast<QSGRectangleNode*>(node->firstChild());
   const auto place = [&](const QRectF& box, const QColor& color) {
