@@ -90,6 +90,14 @@ class TestShots : public QObject {
     QVERIFY(fixture.until(
         [&] { return fixture.session().found()->settled() && fixture.session().found()->count() > 0; }));
     shoot(fixture, "search-and-panel");
+    fixture.click("panelToggle");
+    fixture.find("searchField")->setProperty("text", QString());
+    fixture.chat().startNew();
+    fixture.backend.setAnswer(says(
+        "مرحبا! هذا نص من **اليمين** إلى اليسار مع code داخله.\n\n你好，世界。これは日本語の文章です。\n\n"
+        "| 語 | word |\n|---|---|\n| 水 | water |\n| ماء | water |\n\n> Zitat, quote, اقتباس\n"));
+    QVERIFY(fixture.ask("اكتب لي جملة قصيرة، 然后用中文"));
+    shoot(fixture, "languages");
     fixture.click("railModels");
     shoot(fixture, "models");
     fixture.click("railSettings");

@@ -1,5 +1,6 @@
 // What a person does in the window, by mouse and by keys, over the fake engine and a real store.
 #include <QClipboard>
+#include <QDir>
 #include <QGuiApplication>
 #include <QInputMethodEvent>
 #include <QTest>
@@ -268,6 +269,31 @@ class TestWindowFlows : public QObject {
     QCOMPARE(fixture.chat().afterSending(), fixture.chat().contextUsed() + fixture.chat().draftTokens());
     QVERIFY(fixture.find("draftCount")->property("text").toString().contains("after sending"));
     QVERIFY(fixture.find("contextText")->property("text").toString().contains(" of "));
+  }
+
+  // A link of the model's is shown in full and opened only when the person says so.
+  void aLinkIsAskedAbout() {
+    WindowFixture fixture;
+    fixture.backend.setAnswer(says("See [here](https://example.org/secret)."));
+    QVERIFY(fixture.ask("Link"));
+    QVERIFY(QMetaObject::invokeMethod(fixture.find("answerBody"), "linkActivated",
+                                      Q_ARG(QString, QStringLiteral("https://example.org/secret"))));
+    QCOMPARE(fixture.find("linkAddress")->property("text").toString(),
+             QStringLiteral("https://example.org/secret"));
+    fixture.click("linkCopy");
+    QCOMPARE(QGuiApplication::clipboard()->text(), QStringLiteral("https://example.org/secret"));
+    QVERIFY(fixture.until([&] { return fixture.findNow("linkAddress") == nullptr; }));
+  }
+
+  // The store can't be written: the chat goes on, and a banner says so.
+  void troubleWithTheStoreIsABanner() {
+    WindowFixture fixture(
+        [](const Places& places) { QDir().mkpath(QString::fromStdString(places.database().string())); });
+    QVERIFY(fixture.find("storeBanner"));
+    QVERIFY(!fixture.find("storeBanner")->property("text").toString().isEmpty());
+    fixture.backend.setAnswer(says("Still here."));
+    QVERIFY(fixture.ask("Are you there?"));
+    QCOMPARE(answer(fixture), QStringLiteral("Still here."));
   }
 
   void everythingIsThereAfterReopening() {

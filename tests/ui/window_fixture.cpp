@@ -34,9 +34,13 @@ FakeAnswer failsAfter(int tokens, std::string text, Error error) {
   return answer;
 }
 
-WindowFixture::WindowFixture() : places_(findPlaces(home_.path().toStdString()).value()) {
+WindowFixture::WindowFixture(const std::function<void(const Places&)>& prepare)
+    : places_(findPlaces(home_.path().toStdString()).value()) {
   if (!makePlaces(places_).ok()) {
     qFatal("The test's home could not be made.");
+  }
+  if (prepare) {
+    prepare(places_);
   }
   open();
 }

@@ -22,7 +22,8 @@ FakeAnswer failsAfter(int tokens, std::string text, Error error);
 class WindowFixture {
  public:
   // Shows the window and waits until it is exposed; fails the process with a sentence if that cannot be.
-  WindowFixture();
+  // `prepare` may spoil the home before the store is opened.
+  explicit WindowFixture(const std::function<void(const Places&)>& prepare = {});
   ~WindowFixture();
 
   FakeBackend backend;

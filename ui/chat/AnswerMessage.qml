@@ -24,7 +24,7 @@ Column {
         textSize: Theme.body
         showOrigins: view.row.session.settings.tintOrigins
         onCopyRequested: text => view.row.session.copyText(text)
-        onLinkActivated: url => Qt.openUrlExternally(url)
+        onLinkActivated: url => view.row.linkActivated(url)
     }
     TextLabel {
         objectName: "answerPhase"

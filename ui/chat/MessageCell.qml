@@ -4,6 +4,8 @@ import Tandem.Markdown
 import Tandem.Models
 
 Item {
+    signal linkActivated(url: string)
+
     required property Session session
     required property MessagePalette palette
     required property bool last
@@ -19,5 +21,4 @@ Item {
     required property bool canContinue
     required property string statistics
     required property var legend
-    required property string writer
 }

@@ -136,6 +136,7 @@ Item {
             session: root.session
             palette: messageColors
             last: index === list.count - 1
+            onLinkActivated: url => linkPrompt.ask(url)
         }
         FocusRing {
             target: list
@@ -143,6 +144,10 @@ Item {
             gap: -2
             radius: 4
         }
+    }
+    LinkPrompt {
+        id: linkPrompt
+        onCopyWanted: text => root.session.copyText(text)
     }
     T.Button {
         id: jump

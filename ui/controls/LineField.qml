@@ -10,7 +10,6 @@ T.TextField {
     required property string name
     property string hint
     property string iconName
-    property bool bad: false
 
     implicitWidth: 200
     implicitHeight: Math.max(34, contentHeight + 14)
@@ -50,6 +49,6 @@ T.TextField {
         radius: 8
         color: Theme.window
         border.width: control.activeFocus ? 2 : 1
-        border.color: control.bad ? Theme.danger : control.activeFocus ? Theme.focus : Theme.line
+        border.color: control.activeFocus ? Theme.focus : Theme.line
     }
 }

@@ -128,15 +128,13 @@ QHash<int, QByteArray> MessageListModel::roleNames() const {
           {FromPersonRole, "fromPerson"},
           {BodyRole, "body"},
           {StreamingRole, "streaming"},
-          {StateRole, "messageState"},
           {ProblemRole, "problem"},
           {NoteRole, "note"},
           {VersionRole, "version"},
           {VersionCountRole, "versionCount"},
           {CanContinueRole, "canContinue"},
           {StatisticsRole, "statistics"},
-          {LegendRole, "legend"},
-          {WriterRole, "writer"}};
+          {LegendRole, "legend"}};
 }
 
 QVariant MessageListModel::data(const QModelIndex& index, int role) const {
@@ -156,8 +154,6 @@ QVariant MessageListModel::data(const QModelIndex& index, int role) const {
       return QVariant::fromValue(row.body);
     case StreamingRole:
       return record.state == MessageState::kStreaming;
-    case StateRole:
-      return static_cast<int>(record.state);
     case ProblemRole:
       return QString::fromStdString(record.error);
     case NoteRole:
@@ -172,8 +168,6 @@ QVariant MessageListModel::data(const QModelIndex& index, int role) const {
       return statisticsLine(record);
     case LegendRole:
       return legendOf(record);
-    case WriterRole:
-      return QString::fromStdString(record.model);
     default:
       return {};
   }

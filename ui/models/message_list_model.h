@@ -28,7 +28,6 @@ class MessageListModel : public QAbstractListModel {
     FromPersonRole,    // bool: written by the person, not the model
     BodyRole,          // markdown::MarkdownMessage*, what is drawn; owned by this model
     StreamingRole,     // bool
-    StateRole,         // storage::MessageState as int
     ProblemRole,       // QString: the sentence shown in a failed answer
     NoteRole,          // QString: "Stopped", "Cut at the end of the context", ... or empty
     VersionRole,       // int, 1-based
@@ -36,7 +35,6 @@ class MessageListModel : public QAbstractListModel {
     CanContinueRole,   // bool
     StatisticsRole,    // QString: the grey line under an answer
     LegendRole,        // list of {origin: int, name: string, count: int}, origins that occur only
-    WriterRole,        // QString: name of the model that wrote the answer
   };
   Q_ENUM(Role)
 
