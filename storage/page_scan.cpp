@@ -70,7 +70,7 @@ std::optional<std::vector<ScannedValue>> decodeRecord(std::string_view record) {
 
 class Scanner {
  public:
-  explicit Scanner(std::string_view file) : file_(file) {
+  explicit Scanner(std::string_view file) : file_(file), budget_(file.size()) {
     if (file.size() < kFileHeader) return;
     const std::uint64_t size = bigEndian(file.substr(kMagicSize, 2));
     const std::size_t wanted = size == 1 ? 65536 : static_cast<std::size_t>(size);
@@ -84,10 +84,10 @@ class Scanner {
   std::string_view page(std::size_t index) const { return file_.substr(index * pageSize_, usable_); }
 
   // The record of the cell at the start of `cell`, its overflow pages joined.
-  std::optional<std::string> record(std::string_view cell, std::int64_t& rowId) const {
+  std::optional<std::string> record(std::string_view cell, std::int64_t& rowId) {
     const auto size = takeVarint(cell);
     const auto id = takeVarint(cell);
-    if (!size || !id || *size > file_.size()) return std::nullopt;
+    if (!size || !id || *size > budget_) return std::nullopt;
     rowId = static_cast<std::int64_t>(*id);
     const std::uint64_t local = localSize(*size);
     if (local > cell.size()) return std::nullopt;
@@ -100,6 +100,7 @@ class Scanner {
       next = bigEndian(overflow.substr(0, 4));
       bytes += overflow.substr(4, static_cast<std::size_t>(*size) - bytes.size());
     }
+    budget_ -= *size;
     return bytes;
   }
 
@@ -114,6 +115,7 @@ class Scanner {
   }
 
   std::string_view file_;
+  std::uint64_t budget_;  // whole rows together are no longer than the file
   std::size_t pageSize_ = 0;
   std::size_t usable_ = 0;
 };
@@ -122,7 +124,7 @@ class Scanner {
 
 void scanRows(std::string_view file,
               const std::function<void(std::int64_t, const std::vector<ScannedValue>&)>& sink) {
-  const Scanner scanner(file);
+  Scanner scanner(file);
   for (std::size_t index = 0; index < scanner.pages(); ++index) {
     const std::string_view page = scanner.page(index);
     const std::size_t header = index == 0 ? kFileHeader : 0;

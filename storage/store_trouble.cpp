@@ -15,6 +15,8 @@ namespace {
 
 // In the place of a SQLite code: the file at the path is no longer the one that was opened.
 constexpr int kFileGone = -1;
+// With less room than this SQLite may report an I/O error where the cause is a full disk.
+constexpr std::uintmax_t kFullBelow = 64 * 1024;
 constexpr std::chrono::milliseconds kRetryPatience{200};
 constexpr std::chrono::milliseconds kTellLockAfter{2'000};
 
@@ -119,6 +121,8 @@ Status Store::enterMemory(int code) {
   std::error_code ignored;
   const bool exists = std::filesystem::exists(path_, ignored);
   if (code == SQLITE_CANTOPEN && exists && access(path_.c_str(), W_OK) != 0) code = SQLITE_READONLY;
+  const auto space = std::filesystem::space(std::filesystem::path(path_).parent_path(), ignored);
+  if ((code & 0xff) == SQLITE_IOERR && !ignored && space.available < kFullBelow) code = SQLITE_FULL;
   auto copy = disk_ ? copyToMemory(*disk_) : loadToMemory(path_, options_.vfs);
   if (!copy && copy.error().code == ErrorCode::kCorruptFile) return recoverDamaged();
   std::string sentence = memorySentence(code);

@@ -102,6 +102,7 @@ void searcher(storage::Store& store) {
   while (!stopping) {
     store.search("words", 20, [](storage::Store::Hits) {});
     const Status status = store.read([](storage::Reader& reader) { return reader.journal(10).status(); });
+    if (!status) std::fprintf(stderr, "a read failed: %s\n", status.error().describe().c_str());
     if (!status || !store.trouble().empty()) ++failedReads;
     std::this_thread::sleep_for(3ms);
   }

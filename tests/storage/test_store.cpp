@@ -1,39 +1,20 @@
-// The store on a sound disk: schema, exact bytes, versions, search, journal, queues and two processes.
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <QTemporaryDir>
-#include <QTest>
-#include <atomic>
+// What the store keeps: schema, exact bytes, versions, lists and the journal.
 #include <filesystem>
-#include <fstream>
-#include <future>
-#include <iterator>
-#include <random>
-#include <set>
-#include <thread>
+#include <string>
+#include <vector>
 
 #include "storage/migrations.h"
-#include "tests/storage/store_helpers.h"
+#include "tests/storage/store_fixture.h"
 
 using namespace tandem;
 using namespace tandem::testing;
 
-namespace {
-
-std::string fileBytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-}  // namespace
-
-class TestStore : public QObject {
+class TestStore : public QObject, private StoreFixture {
   Q_OBJECT
 
  private slots:
-  void init();
-  void cleanup();
+  void init() { start(); }
+  void cleanup() { finish(); }
 
   void freshFileIsSound();
   void olderFilesAreBroughtUp_data();
@@ -47,47 +28,9 @@ class TestStore : public QObject {
   void removeMessageBringsBackTheOther();
   void copyPathKeepsAllOfIt();
   void listOrderAndMembership();
-  void searchFinds_data();
-  void searchFinds();
-  void searchLeavesOutWhatIsGone();
-  void indexFollowsTitlesAndEndsOfAnswers();
-  void purgedTextLeavesTheFile();
   void journalColumns();
   void settings();
-  void unfinishedOfTheDeadIsSwept();
-  void failedJobLeavesNothing();
-  void fullQueueSlowsTheProducer();
-  void closingRunsWhatIsQueued();
-  void newerSearchReplacesOlder();
-  void searchesDisturbNoReads();
-  void twoProcessesWriteOneFile();
-  void bigConversationsLoadFast();
-
- private:
-  Store& store() { return *store_; }
-  void reopen(StoreOptions options = {}) {
-    store_.reset();
-    auto opened = Store::open(path_, options);
-    QVERIFY2(opened.ok(), opened.ok() ? "" : opened.error().message.c_str());
-    store_ = std::move(*opened);
-    QCOMPARE(store_->trouble(), std::string());
-  }
-
-  std::unique_ptr<QTemporaryDir> dir_;
-  std::string path_;
-  std::unique_ptr<Store> store_;
 };
-
-void TestStore::init() {
-  dir_ = std::make_unique<QTemporaryDir>();
-  path_ = dir_->filePath("home/data/tandem.db").toStdString();
-  reopen();
-}
-
-void TestStore::cleanup() {
-  store_.reset();
-  QCOMPARE(askFile(path_, "PRAGMA integrity_check"), std::string("ok"));
-}
 
 void TestStore::freshFileIsSound() {
   QVERIFY(listOf(store()).empty());
@@ -339,115 +282,6 @@ void TestStore::listOrderAndMembership() {
   QCOMPARE(gone.error().code, ErrorCode::kNotFound);
 }
 
-void TestStore::searchFinds_data() {
-  QTest::addColumn<QString>("query");
-  QTest::addColumn<int>("hits");
-  QTest::newRow("word") << "kangaroo" << 1;
-  QTest::newRow("case") << "KANGAROO" << 1;
-  QTest::newRow("sharp s and case") << "GRÖẞTE" << 1;
-  QTest::newRow("umlaut") << "gröss" << 1;
-  QTest::newRow("cyrillic case") << "ПРИВЕТ" << 1;
-  QTest::newRow("part of a word") << "ngaro" << 1;
-  QTest::newRow("two words anywhere") << "jumps kangaroo" << 1;
-  QTest::newRow("not both") << "kangaroo sydney" << 0;
-  QTest::newRow("han, three") << "東京都" << 1;
-  QTest::newRow("han, two") << "東京" << 1;
-  QTest::newRow("han, one") << "京" << 1;
-  QTest::newRow("hangul, two") << "서울" << 1;
-  QTest::newRow("short latin") << "qx" << 1;
-  QTest::newRow("short and long") << "qx kangaroo" << 0;
-  QTest::newRow("percent is no wildcard") << "%" << 1;
-  QTest::newRow("underscore is no wildcard") << "_q" << 0;
-  QTest::newRow("quotes") << "say \"hi\"" << 1;
-  QTest::newRow("operators are words") << "NOT OR" << 0;
-  QTest::newRow("star") << "kanga*" << 0;
-  QTest::newRow("emoji") << "🦘" << 1;
-  QTest::newRow("title") << "Zoological" << 1;
-  QTest::newRow("nothing") << "  \t " << 0;
-  QTest::newRow("very many words") << QString("it ").repeated(3000) + "kangaroo" << 1;
-  QTest::newRow("after a NUL") << "behindnul" << 1;
-}
-
-void TestStore::searchFinds() {
-  writeTurn(store(), 0, "The Kangaroo", "It jumps. The kangaroo jumps 🦘.");
-  writeTurn(store(), 0, "größer", "Das Größte: grösste, привет");
-  writeTurn(store(), 0, "東京都は日本の首都です", "서울");
-  writeTurn(store(), 0, "qx 100%", "they say \"hi\"");
-  writeTurn(store(), 0, std::string("before\0behindnul", 16), "ok");
-  QVERIFY(store().write([](Writer& writer) {
-    auto record = writer.conversation(1);
-    record->title = "Zoological talk";
-    return writer.updateConversation(*record);
-  }));
-
-  QFETCH(QString, query);
-  QFETCH(int, hits);
-  const auto found = hitsOf(store(), query.toStdString());
-  std::set<ConversationId> conversations;
-  for (const SearchHit& hit : found)
-    conversations.insert(hit.conversation);
-  QCOMPARE(static_cast<int>(conversations.size()), hits);
-  for (const SearchHit& hit : found) {
-    QVERIFY(!hit.snippet.empty());
-    QVERIFY(hit.snippet.size() < 400);
-    QVERIFY(QString::fromStdString(hit.snippet).toStdString() == hit.snippet);  // whole characters
-  }
-}
-
-void TestStore::searchLeavesOutWhatIsGone() {
-  const Turn kept = writeTurn(store(), 0, "needle one", "x");
-  const Turn hidden = writeTurn(store(), 0, "needle two", "x");
-  QCOMPARE(hitsOf(store(), "needle").size(), std::size_t(4));  // titles and messages
-  QVERIFY(store().write([&](Writer& writer) { return writer.hideConversation(hidden.conversation, 1); }));
-  QCOMPARE(hitsOf(store(), "needle").size(), std::size_t(2));
-  QVERIFY(store().write([&](Writer& writer) { return writer.showConversation(hidden.conversation); }));
-  QCOMPARE(hitsOf(store(), "needle").size(), std::size_t(4));
-  QVERIFY(store().write([&](Writer& writer) { return writer.purgeConversation(hidden.conversation); }));
-  const auto hits = hitsOf(store(), "needle");
-  QCOMPARE(hits.size(), std::size_t(2));
-  QCOMPARE(hits[0].conversation, kept.conversation);
-  QCOMPARE(hits[0].message, MessageId(0));  // the title first
-  QCOMPARE(hits[1].message, kept.question);
-}
-
-void TestStore::indexFollowsTitlesAndEndsOfAnswers() {
-  const Turn turn = writeTurn(store(), 0, "question", "", MessageState::kStreaming);
-  QVERIFY(store().write([&](Writer& writer) {
-    auto record = writer.conversation(turn.conversation);
-    record->title = "renamed afterwards";
-    return writer.updateConversation(*record);
-  }));
-  QCOMPARE(hitsOf(store(), "renamed").size(), std::size_t(1));
-  QCOMPARE(hitsOf(store(), "question").size(), std::size_t(1));
-  MessageRecord end = pathOf(store(), turn.conversation).at(1);
-  end.content = "finally here";
-  end.state = MessageState::kComplete;
-  QVERIFY(store().write([&](Writer& writer) { return writer.finishAnswer(end); }));
-  QCOMPARE(hitsOf(store(), "finally").size(), std::size_t(1));
-}
-
-void TestStore::purgedTextLeavesTheFile() {
-  const std::string secret = "Xylophonquartett";
-  const Turn turn = writeTurn(store(), 0, secret + " question", "the " + secret + " answer " + secret);
-  for (int i = 0; i < 50; ++i)
-    writeTurn(store(), 0, "other talk " + std::to_string(i), "text");
-  JournalRow row;
-  row.conversation = turn.conversation;
-  QVERIFY(store().write([&](Writer& writer) { return writer.addJournal(row).status(); }));
-  QVERIFY(store().write([&](Writer& writer) { return writer.purgeConversation(turn.conversation); }));
-  QVERIFY(hitsOf(store(), secret).empty());
-  // The index is rewritten, and the log emptied, when the writer has nothing else to do.
-  const auto clean = [&] {
-    return fileBytes(path_).find(secret) == std::string::npos &&
-           fileBytes(path_ + "-wal").find(secret) == std::string::npos;
-  };
-  QTRY_VERIFY(clean());
-  store_.reset();
-  QVERIFY(clean());
-  QCOMPARE(askFile(path_, "SELECT count(*) FROM journal"), std::string("1"));
-  QCOMPARE(askFile(path_, "SELECT count(*) FROM conversations"), std::string("50"));
-}
-
 void TestStore::journalColumns() {
   JournalRow row;
   row.arrivedMs = 1'700'000'000'123;
@@ -521,168 +355,6 @@ void TestStore::settings() {
     const bool right = theme && *theme == std::string("l\0ght", 5) && none && !none->has_value();
     return right ? Status() : Status(Error{ErrorCode::kInternal, "differs"});
   }));
-}
-
-void TestStore::unfinishedOfTheDeadIsSwept() {
-  const Turn turn = writeTurn(store(), 0, "q", "", MessageState::kStreaming);
-  const Turn gone = writeTurn(store(), 0, "to be deleted", "x");
-  QVERIFY(store().write([&](Writer& writer) {
-    return writer.appendPart(turn.answer, {"half", {1}, {0}, {4}});
-  }));
-  QVERIFY(store().write([&](Writer& writer) { return writer.hideConversation(gone.conversation, 1); }));
-
-  // A second store in the same process: the first still lives, so nothing of it is touched.
-  {
-    auto second = Store::open(path_);
-    QVERIFY(second.ok());
-    QVERIFY((*second)->write([](Writer&) { return Status(); }));
-    QCOMPARE(pathOf(**second, turn.conversation).at(1).state, MessageState::kStreaming);
-    QVERIFY((*second)->write([&](Writer& writer) { return writer.showConversation(gone.conversation); }));
-    QVERIFY((*second)->write([&](Writer& writer) { return writer.hideConversation(gone.conversation, 1); }));
-  }
-  reopen();
-  QCOMPARE(pathOf(store(), turn.conversation).at(1).state, MessageState::kInterrupted);
-  QVERIFY(store().write([](Writer&) { return Status(); }));  // behind the sweep
-  store_.reset();
-  QCOMPARE(askFile(path_, "SELECT state || content FROM messages WHERE id = " + std::to_string(turn.answer)),
-           std::string("5half"));
-  QCOMPARE(askFile(path_, "SELECT count(*) FROM answer_parts"), std::string("0"));
-  QCOMPARE(askFile(path_, "SELECT count(*) FROM conversations"), std::string("1"));
-  QCOMPARE(askFile(path_, "SELECT count(*) FROM search WHERE body MATCH 'half'"), std::string("1"));
-}
-
-void TestStore::failedJobLeavesNothing() {
-  const Status status = store().write([](Writer& writer) -> Status {
-    const auto turn = addTurn(writer, 0, "q", "a");
-    if (!turn) return turn.status();
-    return Error{ErrorCode::kBusy, "changed my mind"};
-  });
-  QCOMPARE(status.error().code, ErrorCode::kBusy);
-  QVERIFY(listOf(store()).empty());
-  QVERIFY(writeTurn(store(), 0, "q", "a").answer != 0);
-}
-
-void TestStore::fullQueueSlowsTheProducer() {
-  StoreOptions options;
-  options.queueLimit = 4;
-  reopen(options);
-  std::promise<void> gate;
-  auto opened = gate.get_future().share();
-  std::atomic<int> posted = 0, done = 0;
-  std::thread producer([&] {
-    for (int i = 0; i < 20; ++i) {
-      store().post([opened](Writer&) { return opened.wait(), Status(); }, [&](const Status&) { ++done; });
-      ++posted;
-    }
-  });
-  QTest::qWait(100);
-  QVERIFY(posted <= 6);  // four wait, one runs, one is being handed over
-  gate.set_value();
-  producer.join();
-  QTRY_COMPARE(done.load(), 20);
-}
-
-void TestStore::closingRunsWhatIsQueued() {
-  std::atomic<int> done = 0;
-  for (int i = 0; i < 50; ++i) {
-    store().post([i](Writer& writer) { return addTurn(writer, 0, "q" + std::to_string(i), "a").status(); },
-                 [&](const Status& status) { done += status.ok() ? 1 : 0; });
-  }
-  store_.reset();
-  QCOMPARE(done.load(), 50);
-  QCOMPARE(askFile(path_, "SELECT count(*) FROM messages"), std::string("100"));
-}
-
-void TestStore::newerSearchReplacesOlder() {
-  writeTurn(store(), 0, "needle", "x");
-  std::promise<void> gate;
-  auto opened = gate.get_future().share();
-  store().query([opened](Reader&) { return opened.wait(), Status(); });
-  std::vector<std::future<Store::Hits>> results;
-  for (int i = 0; i < 3; ++i) {
-    auto promise = std::make_shared<std::promise<Store::Hits>>();
-    results.push_back(promise->get_future());
-    store().search("needle", 10, [promise](Store::Hits hits) { promise->set_value(std::move(hits)); });
-  }
-  gate.set_value();
-  QCOMPARE(results[0].get().error().code, ErrorCode::kCancelled);
-  QCOMPARE(results[1].get().error().code, ErrorCode::kCancelled);
-  QCOMPARE(results[2].get()->size(), std::size_t(2));
-}
-
-// Searches are broken off by newer ones all the time; reads between them are not.
-void TestStore::searchesDisturbNoReads() {
-  writeTurn(store(), 0, "question", "needle");
-  std::atomic<bool> stop = false;
-  std::atomic<int> searches = 0;
-  std::vector<std::thread> searchers;
-  for (int i = 0; i < 3; ++i) {
-    searchers.emplace_back([&] {
-      while (!stop)
-        store().search("needle", 100, [&](const Store::Hits&) { ++searches; });
-    });
-  }
-  int failed = 0;
-  for (int i = 0; i < 3000; ++i) {
-    failed += store().read([](Reader& reader) { return reader.conversation(1).status(); }).ok() ? 0 : 1;
-  }
-  stop = true;
-  for (std::thread& searcher : searchers)
-    searcher.join();
-  store_.reset();  // the last searches end
-  QCOMPARE(failed, 0);
-  QVERIFY(searches > 100);
-}
-
-void TestStore::twoProcessesWriteOneFile() {
-  store_.reset();
-  constexpr int kTurns = 100;
-  std::vector<pid_t> children;
-  for (int child = 0; child < 2; ++child) {
-    const pid_t pid = fork();
-    if (pid == 0) {
-      auto opened = Store::open(path_);
-      if (!opened || !(*opened)->trouble().empty()) _exit(1);
-      for (int i = 0; i < kTurns; ++i) {
-        if (writeTurn(**opened, 0, "of process " + std::to_string(child), "a").answer == 0) _exit(2);
-      }
-      opened->reset();
-      _exit(0);
-    }
-    children.push_back(pid);
-  }
-  for (const pid_t pid : children) {
-    int status = 0;
-    QCOMPARE(waitpid(pid, &status, 0), pid);
-    QVERIFY(WIFEXITED(status));
-    QCOMPARE(WEXITSTATUS(status), 0);
-  }
-  reopen();
-  QCOMPARE(listOf(store()).size(), std::size_t(2 * kTurns));
-  QCOMPARE(hitsOf(store(), "process 1").size(), std::size_t(100));  // as many as were asked for
-}
-
-void TestStore::bigConversationsLoadFast() {
-  QVERIFY(store().write([](Writer& writer) {
-    Result<Turn> turn = addTurn(writer, 0, "question 0", "answer");
-    MessageId last = turn->answer;
-    for (int i = 1; i < 1500; ++i) {
-      const auto q = writer.addMessage(message(turn->conversation, last, Role::kUser, "question"));
-      if (!q) return q.status();
-      const auto a = writer.addMessage(message(turn->conversation, *q, Role::kAssistant, "answer"));
-      if (!a) return a.status();
-      last = *a;
-    }
-    return Status();
-  }));
-  const auto start = std::chrono::steady_clock::now();
-  QCOMPARE(pathOf(store(), 1).size(), std::size_t(3000));
-  const auto ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  qInfo("a path of 3000 messages is read in %.1f ms", ms);
-  QVERIFY(ms < 5000);  // a tenth of a second on an idle machine
-  // Deep trees are deleted without recursion.
-  QVERIFY(store().write([](Writer& writer) { return writer.purgeConversation(1); }));
-  QVERIFY(listOf(store()).empty());
 }
 
 QTEST_GUILESS_MAIN(TestStore)

@@ -1,54 +1,20 @@
-// The store on a disk that fails: full, read-only, locked, removed, damaged, or without power.
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <QDir>
-#include <QTemporaryDir>
-#include <QTest>
+// The store on a disk that fails: full, read-only, locked, removed, or without power.
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <random>
-#include <set>
 #include <thread>
 
-#include "tests/storage/fault_vfs.h"
-#include "tests/storage/store_helpers.h"
+#include "tests/storage/trouble_fixture.h"
 
 using namespace tandem;
 using namespace tandem::testing;
 using namespace std::chrono_literals;
 
-namespace {
-
-constexpr int kPage = 4096;
-
-void flipByte(const std::string& path, std::int64_t offset) {
-  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekg(offset);
-  const char byte = static_cast<char>(file.get() ^ 0x55);
-  file.seekp(offset);
-  file.put(byte);
-}
-
-std::set<std::string> questionsOf(Store& store) {
-  std::set<std::string> questions;
-  for (const ConversationRecord& record : listOf(store)) {
-    for (const MessageRecord& m : pathOf(store, record.id)) {
-      if (m.role == Role::kUser) questions.insert(m.content);
-    }
-  }
-  return questions;
-}
-
-}  // namespace
-
-class TestStoreTrouble : public QObject {
+class TestStoreTrouble : public QObject, private TroubleFixture {
   Q_OBJECT
 
  private slots:
-  void init();
-  void cleanup();
+  void init() { start(); }
+  void cleanup() { finish(); }
 
   void fullDiskAtEveryWrite();
   void fullDiskAtStart();
@@ -63,64 +29,9 @@ class TestStoreTrouble : public QObject {
   void fileRemovedWhileOpen();
   void fileReplacedWhileOpen();
   void folderRemovedWhileOpen();
-  void byteFlipInEveryPage();
-  void truncatedFile();
-  void notADatabase_data();
-  void notADatabase();
-  void damageWhileRunning();
-  void damagedIndexIsRebuilt_data();
-  void damagedIndexIsRebuilt();
   void unreadableDisk();
   void powerCuts();
-
- private:
-  StoreOptions faulty() const {
-    StoreOptions options;
-    options.vfs = FaultVfs::kName;
-    options.memoryRetry = 100ms;
-    options.openPatience = 300ms;
-    return options;
-  }
-  std::unique_ptr<Store> open(StoreOptions options) {
-    auto opened = Store::open(path_, std::move(options));
-    return opened ? std::move(*opened) : nullptr;
-  }
-  std::vector<std::string> damagedCopies() const {
-    std::vector<std::string> names;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::filesystem::path(path_).parent_path())) {
-      const std::string name = entry.path().filename().string();
-      if (name.find(".damaged-") != std::string::npos && !name.ends_with("-wal") && !name.ends_with("-shm")) {
-        names.push_back(entry.path().string());
-      }
-    }
-    return names;
-  }
-  // A closed file with `turns` turns in conversations of their own, some with long text.
-  void makeFile(int turns) {
-    auto store = open({});
-    QVERIFY(store);
-    for (int i = 0; i < turns; ++i) {
-      const std::string text = "question " + std::to_string(i);
-      QVERIFY(writeTurn(*store, 0, text, i % 5 == 0 ? std::string(20'000, 'a') : "answer").answer != 0);
-    }
-  }
-
-  std::unique_ptr<QTemporaryDir> dir_;
-  std::string path_;
-  FaultVfs& vfs_ = FaultVfs::instance();
 };
-
-void TestStoreTrouble::init() {
-  vfs_.reset();
-  dir_ = std::make_unique<QTemporaryDir>();
-  QDir(dir_->path()).mkdir("data");
-  path_ = dir_->filePath("data/tandem.db").toStdString();
-}
-
-void TestStoreTrouble::cleanup() {
-  vfs_.reset();
-}
 
 // Whichever write is the first that finds no room: nothing acknowledged is lost, the store goes on in memory
 // and says so, and all is on disk once there is room again.
@@ -374,129 +285,6 @@ void TestStoreTrouble::folderRemovedWhileOpen() {
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path());
   QTRY_VERIFY(!store->inMemory());
   QCOMPARE(questionsOf(*store).size(), std::size_t(2));
-}
-
-// A flipped byte in each page, at several places: the store opens, says what happened if it noticed, keeps
-// the damaged file, loses only what lay on that page, and can be written.
-void TestStoreTrouble::byteFlipInEveryPage() {
-  constexpr int kTurns = 16;
-  makeFile(kTurns);
-  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path_));
-  const std::string original = dir_->filePath("original.db").toStdString();
-  std::filesystem::copy_file(path_, original);
-  std::mt19937 random(20240817);
-  int noticed = 0;
-  int worst = kTurns;
-  for (std::int64_t page = 0; page < size / kPage; ++page) {
-    std::filesystem::remove_all(std::filesystem::path(path_).parent_path());
-    std::filesystem::create_directories(std::filesystem::path(path_).parent_path());
-    std::filesystem::copy_file(original, path_);
-    // The page's header, where the tree hangs, and one byte anywhere.
-    flipByte(path_, page * kPage + (page == 0 ? 100 : 0));
-    flipByte(path_, page * kPage + 3);
-    flipByte(path_, page * kPage + static_cast<std::int64_t>(random() % kPage));
-    auto store = open({});
-    QVERIFY2(store, qPrintable(QString("page %1").arg(page)));
-    const bool said = !store->trouble().empty();
-    if (said) {
-      ++noticed;
-      QVERIFY(store->trouble().find("damaged") != std::string::npos);
-      QCOMPARE(damagedCopies().size(), std::size_t(1));
-      QVERIFY(std::filesystem::file_size(damagedCopies()[0]) == static_cast<std::uintmax_t>(size));
-    }
-    QVERIFY(!store->inMemory());
-    QVERIFY(writeTurn(*store, 0, "written after", "answer").answer != 0);
-    const int left = static_cast<int>(questionsOf(*store).size()) - 1;
-    if (page > 0) worst = std::min(worst, left);
-    hitsOf(*store, "question 7");
-    store.reset();
-    QCOMPARE(askFile(path_, "PRAGMA integrity_check"), std::string("ok"));
-    store = open({});
-    QVERIFY(questionsOf(*store).contains("written after"));
-  }
-  qInfo("%d of %d pages noticed; with one damaged page at least %d of %d turns could be read", noticed,
-        static_cast<int>(size / kPage), worst, kTurns);
-  QVERIFY(noticed > size / kPage / 2);
-  QVERIFY(worst > kTurns / 3);
-}
-
-void TestStoreTrouble::truncatedFile() {
-  makeFile(30);
-  const auto size = std::filesystem::file_size(path_);
-  const std::string original = dir_->filePath("original.db").toStdString();
-  std::filesystem::copy_file(path_, original);
-  for (int part = 1; part < 20; ++part) {
-    std::filesystem::remove_all(std::filesystem::path(path_).parent_path());
-    std::filesystem::create_directories(std::filesystem::path(path_).parent_path());
-    std::filesystem::copy_file(original, path_);
-    std::filesystem::resize_file(path_, size * static_cast<unsigned>(part) / 20);
-    auto store = open({});
-    QVERIFY(store);
-    QVERIFY(store->trouble().find("damaged") != std::string::npos);
-    QCOMPARE(damagedCopies().size(), std::size_t(1));
-    QVERIFY(writeTurn(*store, 0, "written after", "answer").answer != 0);
-    store.reset();
-    QCOMPARE(askFile(path_, "PRAGMA integrity_check"), std::string("ok"));
-  }
-}
-
-void TestStoreTrouble::notADatabase_data() {
-  QTest::addColumn<QByteArray>("bytes");
-  QTest::newRow("NUL bytes of a power cut") << QByteArray(8192, '\0');
-  QTest::newRow("text")
-      << QByteArray("this is no database, but long enough to be taken for one\n").repeated(40);
-  QTest::newRow("only the magic") << QByteArray("SQLite format 3\0", 16);
-}
-
-void TestStoreTrouble::notADatabase() {
-  QFETCH(QByteArray, bytes);
-  std::ofstream(path_, std::ios::binary).write(bytes.data(), bytes.size());
-  auto store = open({});
-  QVERIFY(store);
-  QVERIFY(store->trouble().find("damaged") != std::string::npos);
-  QCOMPARE(damagedCopies().size(), std::size_t(1));
-  QVERIFY(std::filesystem::file_size(damagedCopies()[0]) == static_cast<std::uintmax_t>(bytes.size()));
-  QVERIFY(writeTurn(*store, 0, "q", "a").answer != 0);
-  QVERIFY(!store->inMemory());
-}
-
-void TestStoreTrouble::damageWhileRunning() {
-  makeFile(30);
-  auto store = open({});
-  QVERIFY(store && store->trouble().empty());
-  // The pages of the messages are overwritten under the open store.
-  const std::int64_t root =
-      std::stoll(askFile(path_, "SELECT rootpage FROM sqlite_schema WHERE name='messages'"));
-  const int file = ::open(path_.c_str(), O_WRONLY);
-  const std::string rubbish(kPage, '\x7f');
-  QCOMPARE(pwrite(file, rubbish.data(), kPage, (root - 1) * kPage), ssize_t(kPage));
-  ::close(file);
-  QVERIFY(writeTurn(*store, 0, "after", "answer").answer != 0);
-  QVERIFY(questionsOf(*store).contains("after"));
-  QVERIFY(store->trouble().find("damaged") != std::string::npos);
-  QCOMPARE(damagedCopies().size(), std::size_t(1));
-  store.reset();
-  QCOMPARE(askFile(path_, "PRAGMA integrity_check"), std::string("ok"));
-}
-
-void TestStoreTrouble::damagedIndexIsRebuilt_data() {
-  QTest::addColumn<QByteArray>("sql");
-  QTest::newRow("all blocks") << QByteArray("UPDATE search_data SET block = x'00' WHERE id > 1");
-  QTest::newRow("leaves") << QByteArray(
-      "UPDATE search_data SET block = zeroblob(length(block)) WHERE id > 10");
-  QTest::newRow("structure") << QByteArray("UPDATE search_data SET block = x'ffffffff' WHERE id = 10");
-  QTest::newRow("gone") << QByteArray("DELETE FROM search_data");
-}
-
-void TestStoreTrouble::damagedIndexIsRebuilt() {
-  makeFile(5);
-  QFETCH(QByteArray, sql);
-  askFile(path_, sql.toStdString());
-  auto store = open({});
-  QVERIFY(writeTurn(*store, 0, "needle", "answer").answer != 0);
-  QCOMPARE(hitsOf(*store, "question 3").size(), std::size_t(2));
-  QCOMPARE(hitsOf(*store, "needle").size(), std::size_t(2));
-  QCOMPARE(questionsOf(*store).size(), std::size_t(6));
 }
 
 void TestStoreTrouble::unreadableDisk() {
