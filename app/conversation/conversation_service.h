@@ -53,6 +53,9 @@ class ConversationListener {
   virtual void answerQueued(MessageId answer, int ahead) = 0;
   virtual void answerPrefill(MessageId answer, int done, int total) = 0;
   virtual void answerPiece(MessageId answer, TextPiece piece) = 0;
+  // Every answer that a view showed as streaming ends with exactly one answerFinished or answerFailed of its
+  // id. finish == kFailed: the message is taken out of the conversation again (the prompt did not fit, or a
+  // regenerated version failed before its first token); a view without it and answerFailed(0, ...) follow.
   virtual void answerFinished(MessageId answer, GenerationStats stats) = 0;
   // A request could not be done; the sentence is for the person. answer is 0 when no message belongs to it
   // (then `draft` holds the text to put back into the composer).
@@ -64,7 +67,8 @@ class ConversationListener {
 
 class ConversationService {
  public:
-  // The listener may be null. REQUIRES: store and backend outlive the service.
+  // The listener may be null. Takes the store's onTrouble(), so a store has one service with a banner.
+  // REQUIRES: store and backend outlive the service.
   ConversationService(storage::Store& store, service::EngineBackend& backend, ConversationListener* listener,
                       std::string client);
   // Cancels running answers, waits for their last text to be committed (bounded by one second).
