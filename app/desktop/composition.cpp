@@ -48,6 +48,7 @@ Status Composition::show(const QString& model) {
   place_ = std::make_unique<WindowPlace>(window_, placeFile_);
   place_->restore();
   window_->show();
+  window_->requestActivate();  // without a window manager nobody else gives it the keyboard
   session_.start(model);
   return {};
 }

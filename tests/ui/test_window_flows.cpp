@@ -210,6 +210,30 @@ class TestWindowFlows : public QObject {
     QVERIFY(fixture.session().models()->ready());
   }
 
+  // The other kind of model is opened while the empty state is shown, which then offers other beginnings.
+  void theKindOfModelChangesWhileShown() {
+    WindowFixture fixture;
+    service::ModelInfo model = *fixture.backend.model();
+    fixture.backend.setModel(std::nullopt);
+    fixture.reopen();
+    QVERIFY(fixture.find("emptyOpenModel"));
+    for (const bool withTemplate : {false, true, false}) {
+      model.hasChatTemplate = withTemplate;
+      fixture.backend.setModel(model);
+      fixture.backend.setLoadResult(std::nullopt, 100);
+      fixture.session().models()->load("/models/other.gguf");
+      QVERIFY(fixture.until([&] {
+        return !fixture.session().models()->loading() &&
+               fixture.session().models()->completionMode() != withTemplate;
+      }));
+      QTest::qWait(100);
+      QVERIFY(!fixture.window()->grabWindow().isNull());
+      fixture.session().settings()->setTextScale(withTemplate ? 1.0 : 1.2);
+      fixture.window()->resize(withTemplate ? 1280 : 900, 800);
+      QTest::qWait(100);
+    }
+  }
+
   void aModelWithoutATemplateSaysSo() {
     WindowFixture fixture;
     QVERIFY(fixture.findNow("completionNotice") == nullptr);

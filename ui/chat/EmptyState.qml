@@ -2,7 +2,6 @@
 pragma ComponentBehavior: Bound
 
 import QtQuick
-import QtQuick.Layouts
 import QtQuick.Templates as T
 import Tandem.Controls
 import Tandem.Models
@@ -80,33 +79,35 @@ Item {
             size: Theme.medium
             onClicked: view.modelsWanted()
         }
-        GridLayout {
+        // A positioner and a fixed number of cards: a GridLayout of Qt 6.4 crashes when its items are replaced.
+        Grid {
+            id: cards
             width: parent.width
             visible: view.models.ready
             columns: width > 520 ? 2 : 1
-            columnSpacing: 12
-            rowSpacing: 12
+            spacing: 12
             Repeater {
-                model: view.prompts
+                model: 4
                 T.Button {
                     id: card
-                    required property string modelData
                     required property int index
+                    readonly property string prompt: view.prompts[index]
                     objectName: "prompt" + index
-                    Layout.fillWidth: true
-                    Layout.preferredWidth: 1
-                    Layout.fillHeight: true
-                    implicitHeight: implicitContentHeight + 28
+                    width: (cards.width - (cards.columns - 1) * cards.spacing) / cards.columns
+                    height: Math.round(2 * 1.25 * Theme.medium) + 28
                     focusPolicy: Qt.StrongFocus
                     hoverEnabled: true
                     leftPadding: 16
                     rightPadding: 16
-                    Accessible.name: qsTr("Try: %1").arg(modelData)
+                    Accessible.name: qsTr("Try: %1").arg(prompt)
+                    Accessible.role: Accessible.Button
                     Keys.onReturnPressed: card.clicked()
-                    onClicked: view.promptChosen(modelData)
+                    onClicked: view.promptChosen(prompt)
                     contentItem: TextLabel {
-                        text: card.modelData
+                        text: card.prompt
                         wrapMode: Text.Wrap
+                        maximumLineCount: 2
+                        elide: Text.ElideRight
                         verticalAlignment: Text.AlignVCenter
                         color: card.hovered ? Theme.text : Theme.muted
                         Accessible.ignored: true
