@@ -47,17 +47,16 @@ struct ChatOptions {
 Result<service::ModelInfo> load(MainLoop& loop, service::EngineBackend& backend, const std::string& path,
                                 const EngineChoice& choice) {
   std::optional<Result<service::ModelInfo>> loaded;
-  backend.loadModel(path, {.threads = choice.threads, .contextLength = choice.contextLength},
-                    [&loop, &loaded](service::LoadEvent event) {
-                      if (std::holds_alternative<service::LoadProgressEvent>(event)) return;
-                      loop.post([&loaded, event = std::move(event)] {
-                        if (const auto* info = std::get_if<service::ModelInfo>(&event)) {
-                          loaded = *info;
-                        } else {
-                          loaded = std::get<Error>(event);
-                        }
-                      });
-                    });
+  backend.loadModel(path, loadOptions(choice), [&loop, &loaded](service::LoadEvent event) {
+    if (std::holds_alternative<service::LoadProgressEvent>(event)) return;
+    loop.post([&loaded, event = std::move(event)] {
+      if (const auto* info = std::get_if<service::ModelInfo>(&event)) {
+        loaded = *info;
+      } else {
+        loaded = std::get<Error>(event);
+      }
+    });
+  });
   bool interrupted = false;
   while (!loaded)
     interrupted |= loop.wait(false) == MainLoop::Event::kInterrupt;

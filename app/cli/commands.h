@@ -13,6 +13,5 @@ int logitsCommand(const Arguments& arguments);
 int inspectCommand(const Arguments& arguments);
 int pplCommand(const Arguments& arguments);
 int verifyCommand(const Arguments& arguments);
-int verifyCommand(const Arguments& arguments);
 
 }  // namespace tandem::cli

@@ -24,7 +24,6 @@ struct DetokenizeOptions {
         {"--special", 0, "", "write special tokens as they are spelled", on(special)},
     };
     append(table, modelTable(engine));
-    append(table, preTokenizerTable(engine));
     return table;
   }
 };

@@ -77,7 +77,8 @@ std::vector<std::string> knownModels(const fs::path& folder) {
 
 OptionTable modelTable(EngineChoice& choice) {
   return {
-      {"--model", 'm', "MODEL", "a GGUF file, or the name of one in the models folder", text(choice.model)}};
+      {"--model", 'm', "MODEL", "a GGUF file, or the name of one in the models folder", text(choice.model)},
+      {"--pre-tokenizer", 0, "NAME", "in place of the one that the file names", text(choice.preTokenizer)}};
 }
 
 OptionTable engineTable(EngineChoice& choice) {
@@ -91,11 +92,6 @@ OptionTable engineTable(EngineChoice& choice) {
                      cacheType(choice.engine.cacheType)},
                 });
   return table;
-}
-
-OptionTable preTokenizerTable(EngineChoice& choice) {
-  return {
-      {"--pre-tokenizer", 0, "NAME", "in place of the one that the file names", text(choice.preTokenizer)}};
 }
 
 OptionTable contextTable(EngineChoice& choice) {
@@ -158,18 +154,22 @@ Result<std::string> findModel(const CommonOptions& common, const std::string& na
   return Error{ErrorCode::kNotFound, sentence, "model"};
 }
 
+service::LoadOptions loadOptions(const EngineChoice& choice) {
+  return {
+      .threads = choice.threads, .contextLength = choice.contextLength, .preTokenizer = choice.preTokenizer};
+}
+
 Result<std::shared_ptr<const Model>> loadModel(const CommonOptions& common, const EngineChoice& choice) {
   const Result<std::string> path = findModel(common, choice.model);
   if (!path) return path.error();
-  return Model::load(*path);
+  return Model::load(*path, {.preTokenizer = choice.preTokenizer});
 }
 
 Result<std::unique_ptr<service::LoadedEngine>> loadEngine(const CommonOptions& common,
                                                           const EngineChoice& choice) {
   const Result<std::string> path = findModel(common, choice.model);
   if (!path) return path.error();
-  return service::LoadedEngine::load(
-      *path, {.threads = choice.threads, .contextLength = choice.contextLength}, choice.engine);
+  return service::LoadedEngine::load(*path, loadOptions(choice), choice.engine);
 }
 
 Result<std::shared_ptr<const Tokenizer>> loadTokenizer(const CommonOptions& common,

@@ -19,11 +19,10 @@ struct EngineChoice {
   service::EngineOptions engine;
 };
 
-// -m; and with -t, --kernels, --kv too.
+// -m, --pre-tokenizer; and with -t, --kernels, --kv too.
 OptionTable modelTable(EngineChoice& choice);
 OptionTable engineTable(EngineChoice& choice);
-OptionTable preTokenizerTable(EngineChoice& choice);  // --pre-tokenizer
-OptionTable contextTable(EngineChoice& choice);       // --ctx
+OptionTable contextTable(EngineChoice& choice);  // --ctx
 
 struct SamplingChoice {
   SamplingParams params;
@@ -38,6 +37,9 @@ OptionTable speculationTable(SpeculationOptions& speculation);  // --spec, --sha
 
 // Where the chosen model's file is. Error: kNotFound, with the names that are known.
 Result<std::string> findModel(const CommonOptions& common, const std::string& name);
+
+// How the chosen model is to be loaded.
+service::LoadOptions loadOptions(const EngineChoice& choice);
 
 // The chosen model alone, or ready to run. Errors: those of findModel and LoadedEngine::load.
 Result<std::shared_ptr<const Model>> loadModel(const CommonOptions& common, const EngineChoice& choice);

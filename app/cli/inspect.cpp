@@ -91,7 +91,7 @@ json errorJson(const Error& error) {
 }
 
 // Everything there is to tell, in the order of the file.
-json describeFile(const gguf::File& file) {
+json describeFile(const gguf::File& file, const std::string& preTokenizer) {
   json metadata = json::array(), tensors = json::array();
   for (const MetadataEntry& entry : file.metadata()) {
     metadata.push_back({{"key", entry.key}, {"value", valueJson(entry)}});
@@ -102,14 +102,14 @@ json describeFile(const gguf::File& file) {
                 {"alignment", file.alignment()}, {"metadata", metadata}, {"tensors", tensors}};
 
   about["end_tokens"] = json::array();
-  if (const auto tokenizer = Tokenizer::load(file)) {
+  if (const auto tokenizer = Tokenizer::load(file, {.preTokenizer = preTokenizer})) {
     for (const EndToken& token : (*tokenizer)->vocabulary().endTokens()) {
       about["end_tokens"].push_back({{"id", token.id}, {"text", token.text}, {"why", token.why}});
     }
   }
   if (const auto config = ModelConfig::read(file))
     about["memory"] = planJson(Model::plan(file, *config), *config);
-  const auto model = Model::load(file.path());
+  const auto model = Model::load(file.path(), {.preTokenizer = preTokenizer});
   about["runs"] = model.ok();
   if (!model) about["why_not"] = errorJson(model.error());
   if (model) about["fingerprint"] = (*model)->fingerprint();
@@ -162,12 +162,12 @@ void printText(const json& about) {
   }
 }
 
-Status inspect(const CommonOptions& common, const std::string& name) {
-  const Result<std::string> path = findModel(common, name);
+Status inspect(const CommonOptions& common, const EngineChoice& choice) {
+  const Result<std::string> path = findModel(common, choice.model);
   if (!path) return path.status();
   const auto file = gguf::File::open(*path);
   if (!file) return file.status();
-  const json about = describeFile(**file);
+  const json about = describeFile(**file, choice.preTokenizer);
   if (common.json) {
     printJson(about);
   } else {
@@ -186,7 +186,8 @@ int inspectCommand(const Arguments& arguments) {
   if (names.size() > 1 || (names.size() == 1 && !engine.model.empty())) {
     return fail(common, badArgument("Give one file.", "model"));
   }
-  return finish(common, inspect(common, names.empty() ? engine.model : std::string(names.front())));
+  if (!names.empty()) engine.model = names.front();
+  return finish(common, inspect(common, engine));
 }
 
 }  // namespace tandem::cli

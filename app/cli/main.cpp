@@ -24,7 +24,6 @@ constexpr Command kCommands[] = {
     {"logits", "the logits of every position, to a file", logitsCommand},
     {"inspect", "what a model file holds, and whether it will run", inspectCommand},
     {"ppl", "perplexity of a text", pplCommand},
-    {"verify", "the engine proves itself on a model", verifyCommand},
     {"verify", "the engine proves itself on a model: 0 differing bits", verifyCommand},
 };
 

@@ -28,7 +28,6 @@ struct TokenizeOptions {
         {"--bos", 0, "", "put BOS before it where the model wants one", on(bos)},
     };
     append(table, modelTable(engine));
-    append(table, preTokenizerTable(engine));
     return table;
   }
 };

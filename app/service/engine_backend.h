@@ -42,8 +42,9 @@ struct ModelInfo {
 };
 
 struct LoadOptions {
-  int threads = 0;        // 0: measured at load
-  int contextLength = 0;  // 0: the model's own, bounded by memory
+  int threads = 0;                // 0: measured at load
+  int contextLength = 0;          // 0: the model's own, bounded by memory
+  std::string preTokenizer = {};  // replaces the one that the file names; empty: the file's
 };
 
 struct PromptMessage {

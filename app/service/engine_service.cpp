@@ -43,7 +43,7 @@ EngineService::~EngineService() {
 }
 
 void EngineService::loadModel(std::string path, LoadOptions options, LoadSink sink) {
-  queue_->load({std::move(path), options, std::move(sink)});
+  queue_->load({std::move(path), std::move(options), std::move(sink)});
 }
 
 std::optional<ModelInfo> EngineService::model() const {

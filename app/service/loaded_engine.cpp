@@ -34,7 +34,7 @@ Result<std::unique_ptr<LoadedEngine>> LoadedEngine::load(const std::string& path
 Result<std::unique_ptr<LoadedEngine>> LoadedEngine::make(const std::string& path, const LoadOptions& options,
                                                          const EngineOptions& engine,
                                                          std::function<void(double)> progress) {
-  auto model = Model::load(path, {.progress = std::move(progress)});
+  auto model = Model::load(path, {.preTokenizer = options.preTokenizer, .progress = std::move(progress)});
   if (!model) return model.error();
   auto decoder = Decoder::create(
       *model, {.kernels = engine.kernels, .threads = options.threads, .cacheType = engine.cacheType});

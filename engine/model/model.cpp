@@ -126,7 +126,7 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string& path, const 
                                               " of memory and this machine has " + megabytes(plan.available) +
                                               " free"};
   }
-  auto tokenizer = Tokenizer::load(**file);
+  auto tokenizer = Tokenizer::load(**file, {.preTokenizer = options.preTokenizer});
   if (!tokenizer.ok()) return tokenizer.error();
   if ((*tokenizer)->vocabSize() != static_cast<std::size_t>(config->vocabulary)) {
     return Error{ErrorCode::kCorruptFile,

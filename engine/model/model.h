@@ -24,8 +24,9 @@ struct MemoryPlan {
 };
 
 struct ModelOptions {
-  int loadThreads = 0;                            // 0: all CPUs this process may use
-  std::function<void(double fraction)> progress;  // may be empty
+  int loadThreads = 0;            // 0: all CPUs this process may use
+  std::string preTokenizer = {};  // replaces the one that the file names; empty: the file's
+  std::function<void(double fraction)> progress = {};  // may be empty
 };
 
 class Model {

@@ -221,8 +221,8 @@ Status Vocabulary::loadScores(const gguf::File& file) {
 Status Vocabulary::choosePreTokenizer(const gguf::File& file, std::string_view wanted) {
   const std::string advice =
       " Known ones are " + preTokenizerNames() +
-      "; the option --pre-tokenizer NAME makes this program use one of them, and with the wrong "
-      "one the model reads other text than you write.";
+      "; on the command line --pre-tokenizer NAME takes one of them, and with the wrong one the model reads "
+      "other text than you write.";
   if (!wanted.empty()) {
     preTokenizer_ = findPreTokenizer(wanted);
     if (preTokenizer_ != nullptr) return {};

@@ -68,6 +68,50 @@ class Tokens(client.CliTest):
         self.bad("tokenize", "-m", client.SMOLLM2)
 
 
+class PreTokenizer(client.CliTest):
+    """A model whose file names a pre-tokenizer that is not known: SmolLM2 under another name."""
+
+    def setUp(self):
+        super().setUp()
+        key = gguf_string("tokenizer.ggml.pre") + struct.pack("<I", 8)
+        with open(client.SMOLLM2, "rb") as file:
+            data = file.read()
+        self.assertEqual(data.count(key + gguf_string("smollm")), 1)
+        self.model = self.write("other.gguf", data.replace(key + gguf_string("smollm"), key + gguf_string("newest")))
+        tokens = self.write("tokens", "504 2365")
+        self.commands = (
+            (("tokenize", "-p", "Hello world"), b""),
+            (("detokenize", "19556"), b""),
+            (("run", "-p", "Hello", "-n", "4"), b""),
+            (("chat", "-n", "4"), b"Hello\n"),
+            (("logits", "--tokens", tokens, "--out", self.path("out")), b""),
+            (("ppl", "-f", self.write("text", PROSE * 4), "--ctx", "32", "--windows", "1"), b""),
+        )
+
+    def test_every_command_that_loads_a_model_takes_one(self):
+        for command, stdin in self.commands:
+            done = self.run_cli(*command, "-m", self.model, "--pre-tokenizer", "smollm", stdin=stdin)
+            self.assertEqual(done.returncode, 0, (command, done.stderr))
+            self.assertEqual(done.stdout, self.good(*command, stdin=stdin).stdout, command)
+
+    def test_none_is_guessed(self):
+        for command, stdin in (*self.commands, (("verify",), b"")):
+            line = self.bad(*command, "-m", self.model, stdin=stdin)
+            self.assertIn('needs the pre-tokenizer "newest"', line)
+            self.assertIn("--pre-tokenizer NAME", line)
+            for model in (self.model, client.SMOLLM2):
+                line = self.bad(*command, "-m", model, "--pre-tokenizer", "none-such", stdin=stdin)
+                self.assertIn('There is no pre-tokenizer "none-such"', line)
+
+    def test_inspect_tells_what_would_run(self):
+        about = json.loads(self.run_cli("inspect", self.model, "--json").stdout)
+        self.assertFalse(about["runs"])
+        self.assertIn("newest", about["why_not"]["message"])
+        about = json.loads(self.run_cli("inspect", self.model, "--pre-tokenizer", "smollm", "--json").stdout)
+        self.assertTrue(about["runs"])
+        self.assertIn("<|im_end|>", [token["text"] for token in about["end_tokens"]])
+
+
 class Logits(client.CliTest):
     def test_prefill_is_decode(self):
         tokens = self.write("tokens", self.good("tokenize", "-p", PROSE).stdout)

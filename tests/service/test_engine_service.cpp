@@ -2,6 +2,7 @@
 // refused.
 #include <QTest>
 
+#include "tests/gguf/model_copy.h"
 #include "tests/service/service_fixture.h"
 
 namespace tandem::test {
@@ -17,6 +18,7 @@ class TestEngineService : public QObject, ServiceFixture {
   void eventsComeInOrder();
   void requestsWaitTheirTurn();
   void aFailedLoadKeepsTheModel();
+  void takesAPreTokenizerByName();
   void requestsWaitForALoad();
   void aNewerLoadReplacesAnOlderOne();
   void goesOnFromAnAnswer();
@@ -129,6 +131,30 @@ void TestEngineService::aFailedLoadKeepsTheModel() {
   service.loadModel(model_, {.threads = -1}, negative.sink());
   QVERIFY(negative.waitForEnd());
   QCOMPARE(negative.last<Error>()->code, ErrorCode::kInvalidArgument);
+}
+
+void TestEngineService::takesAPreTokenizerByName() {
+  const std::string nameless = folder_.filePath("nameless.gguf").toStdString();
+  auto copy = ModelCopy::of(model_);
+  QVERIFY(copy.ok());
+  copy->dropKey("tokenizer.ggml.pre");
+  QVERIFY(copy->write(nameless).ok());
+
+  EngineService service;
+  const auto loadError = [&](const char* preTokenizer) {
+    Loading loading;
+    service.loadModel(nameless, {.threads = 1, .preTokenizer = preTokenizer}, loading.sink());
+    if (!loading.waitForEnd()) qFatal("no end within a minute");
+    return loading.last<Error>();
+  };
+  QCOMPARE(loadError("").value().code, ErrorCode::kUnsupported);
+  QCOMPARE(loadError("none-such").value().code, ErrorCode::kInvalidArgument);
+  QVERIFY(!loadError("smollm"));
+  const Answer answer = answered(service, chatRequest("Hello", 4));
+  QVERIFY(answer.last<FinishedEvent>());
+
+  load(service, model_);
+  QCOMPARE(idsOf(answered(service, chatRequest("Hello", 4))), idsOf(answer));
 }
 
 void TestEngineService::requestsWaitForALoad() {
