@@ -10,7 +10,9 @@ namespace tandem::storage {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kSteps = {kMigration001, kMigration002, kMigration003};
+constexpr std::array<std::string_view, 4> kSteps = {kMigration001, kMigration002, kMigration003,
+                                                    kMigration004};
+
 void searchTextFunction(sqlite3_context* context, int, sqlite3_value** values) {
   const void* data = sqlite3_value_blob(values[0]);
   const auto size = static_cast<std::size_t>(sqlite3_value_bytes(values[0]));

@@ -210,6 +210,31 @@ Result<std::vector<JournalRow>> Reader::journal(int limit, std::int64_t before) 
   return rows;
 }
 
+Result<std::vector<AgreementRunRow>> Reader::agreementRuns(int limit, std::int64_t before) {
+  Statement s = db_.prepare("SELECT * FROM agreement_runs WHERE ? = 0 OR id < ? ORDER BY id DESC LIMIT ?");
+  s.bind(before).bind(before).bind(std::int64_t{limit});
+  std::vector<AgreementRunRow> rows;
+  while (s.row()) {
+    AgreementRunRow r;
+    r.id = s.integer(0);
+    r.startedMs = s.integer(1);
+    r.endedMs = s.integer(2);
+    r.client = s.bytes(3);
+    r.model = s.bytes(4);
+    r.fingerprint = s.bytes(5);
+    r.kernels = s.bytes(6);
+    r.cacheType = s.bytes(7);
+    r.prompts = static_cast<int>(s.integer(8));
+    r.tokens = static_cast<int>(s.integer(9));
+    r.passed = s.integer(10) != 0;
+    r.engineVersion = s.bytes(11);
+    r.reportJson = s.bytes(12);
+    rows.push_back(std::move(r));
+  }
+  if (!s.status()) return s.status().error();
+  return rows;
+}
+
 Result<std::optional<std::string>> Reader::setting(const std::string& name) {
   Statement s = db_.prepare("SELECT value FROM settings WHERE name = ?");
   s.bindText(name);

@@ -35,6 +35,7 @@ class Reader {
 
   // The newest rows first; before: only rows with a smaller id (0: from the newest).
   Result<std::vector<JournalRow>> journal(int limit, std::int64_t before = 0);
+  Result<std::vector<AgreementRunRow>> agreementRuns(int limit, std::int64_t before = 0);  // the same
   Result<std::optional<std::string>> setting(const std::string& name);
   // The shown child of a message (or of the conversation, parent 0); 0: none. Where none was chosen, or the
   // chosen one is gone, it is the newest.

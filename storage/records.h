@@ -93,4 +93,22 @@ struct JournalRow {
   std::string extraJson;  // {"regenerate": {"seed": 1}}
 };
 
+// One run of the agreement gate (docs/exactness.md). No text of prompts or answers.
+struct AgreementRunRow {
+  std::int64_t id = 0;
+  std::int64_t startedMs = 0, endedMs = 0;
+  std::string client;  // "window", "cli"
+  std::string model;
+  std::string fingerprint;
+  std::string kernels;    // the kernel set: "avx2"
+  std::string cacheType;  // "f16", "f32"
+  int prompts = 0;
+  int tokens = 0;  // asked for of each prompt
+  bool passed = false;
+  std::string engineVersion;
+  std::string reportJson;  // the table (docs/storage.md)
+
+  bool operator==(const AgreementRunRow&) const = default;
+};
+
 }  // namespace tandem::storage

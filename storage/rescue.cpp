@@ -18,7 +18,8 @@ namespace tandem::storage {
 namespace {
 
 // Tables with an `id`, parents before children.
-constexpr std::array<const char*, 4> kTables = {"conversations", "messages", "answer_parts", "journal"};
+constexpr std::array<const char*, 5> kTables = {"conversations", "messages", "answer_parts", "journal",
+                                                "agreement_runs"};
 
 // How far above the ids on disk those of rows made in memory start.
 constexpr std::int64_t kIdGap = 1'000'000;

@@ -213,6 +213,16 @@ Result<std::int64_t> Writer::addJournal(const JournalRow& r) {
   return db_.lastInsertId();
 }
 
+Result<std::int64_t> Writer::addAgreementRun(const AgreementRunRow& r) {
+  Statement s = db_.prepare("INSERT INTO agreement_runs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  s.bind(r.startedMs).bind(r.endedMs).bindText(r.client).bindText(r.model).bindText(r.fingerprint);
+  s.bindText(r.kernels).bindText(r.cacheType).bind(std::int64_t{r.prompts}).bind(std::int64_t{r.tokens});
+  s.bind(std::int64_t{r.passed}).bindText(r.engineVersion).bindText(r.reportJson);
+  const Status status = s.run();
+  if (!status) return status.error();
+  return db_.lastInsertId();
+}
+
 Status Writer::setSetting(const std::string& name, const std::string& value) {
   Statement s = db_.prepare(
       "INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = "

@@ -46,6 +46,7 @@ class Writer : public Reader {
   Result<ConversationId> copyPath(MessageId last, std::int64_t nowMs);
 
   Result<std::int64_t> addJournal(const JournalRow& row);
+  Result<std::int64_t> addAgreementRun(const AgreementRunRow& row);
   Status setSetting(const std::string& name, const std::string& value);
 
   // What was cut short by processes that no longer run: answers become kInterrupted, hidden and empty

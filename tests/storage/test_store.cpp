@@ -29,6 +29,7 @@ class TestStore : public QObject, private StoreFixture {
   void copyPathKeepsAllOfIt();
   void listOrderAndMembership();
   void journalColumns();
+  void agreementRuns();
   void settings();
 };
 
@@ -60,7 +61,12 @@ void TestStore::olderFilesAreBroughtUp() {
       "INSERT INTO messages (conversation, role, state, content, created_ms) VALUES (1, 0, 0, "
       "x'c3a46c74657220"
       "54657874', 1);";
-  QCOMPARE(askFile(old, sql), std::string());
+  {
+    auto file = Database::open(old, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "");
+    QVERIFY(file.ok());
+    QVERIFY(registerFunctions(**file));
+    QVERIFY((*file)->exec(sql.c_str()));
+  }
 
   auto opened = Store::open(old);
   QVERIFY(opened.ok());
@@ -344,6 +350,39 @@ void TestStore::journalColumns() {
   QVERIFY(r.temperature == 0.7f && r.topP == 0.95f && r.minP == 0.05f && r.topK == 20);
   QVERIFY(r.seed == row.seed && r.error == "busy" && r.engineVersion == "0.1.0" &&
           r.extraJson == row.extraJson);
+}
+
+void TestStore::agreementRuns() {
+  AgreementRunRow row{.startedMs = 1'700'000'000'123,
+                      .endedMs = 1'700'000'009'456,
+                      .client = "cli",
+                      .model = "SmolLM2",
+                      .fingerprint = "ff00",
+                      .kernels = "avx2",
+                      .cacheType = "f16",
+                      .prompts = 30,
+                      .tokens = 64,
+                      .passed = true,
+                      .engineVersion = "0.1.0",
+                      .reportJson = R"([{"cell":"wrong chain7"}])"};
+  for (const bool passed : {true, false, true}) {
+    row.passed = passed;
+    QVERIFY(store().write([&](Writer& writer) { return writer.addAgreementRun(row).status(); }));
+  }
+  reopen();
+  std::vector<AgreementRunRow> rows;
+  QVERIFY(store().read([&](Reader& reader) {
+    auto read = reader.agreementRuns(2, 3);
+    if (read) rows = *read;
+    return read.status();
+  }));
+  QCOMPARE(rows.size(), std::size_t(2));
+  row.id = 2;
+  row.passed = false;
+  QVERIFY(rows[0] == row);
+  row.id = 1;
+  row.passed = true;
+  QVERIFY(rows[1] == row);
 }
 
 void TestStore::settings() {
