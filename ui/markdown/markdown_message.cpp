@@ -47,11 +47,12 @@ void MarkdownMessage::setSource(const QByteArray& utf8, const std::vector<Origin
   changeTo(0, wasFinished);
 }
 
-void MarkdownMessage::append(const QByteArray& utf8, int origin) {
+void MarkdownMessage::append(const QByteArray& utf8, const std::vector<OriginRun>& origins) {
   const bool wasFinished = splitter_.finished();
   const auto size = static_cast<qsizetype>(splitter_.source().size());
   origins_.append(size - origins_.size(), 0);
-  origins_.append(utf8.size(), origin);
+  for (const OriginRun& run : origins)
+    origins_.append(run.bytes, run.origin);
   changeTo(splitter_.append(asView(utf8)), wasFinished);
 }
 

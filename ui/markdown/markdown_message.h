@@ -41,8 +41,10 @@ class MarkdownMessage : public QObject {
 
   // Replaces everything by a finished text.
   void setSource(const QByteArray& utf8, const std::vector<OriginRun>& origins = {});
-  // Adds to the text; the bytes may end inside a character.
-  void append(const QByteArray& utf8, int origin = 0);
+  // Adds to the text; the bytes may end inside a character. Each call lays the last block out anew, so all
+  // that arrived for a frame is best given at once.
+  void append(const QByteArray& utf8, const std::vector<OriginRun>& origins);
+  void append(const QByteArray& utf8, int origin = 0) { append(utf8, {{utf8.size(), origin}}); }
   Q_INVOKABLE void append(const QString& text, int origin = 0) { append(text.toUtf8(), origin); }
   // Replaces the origins of the text there is.
   void setOrigins(const std::vector<OriginRun>& origins);

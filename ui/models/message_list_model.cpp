@@ -51,54 +51,44 @@ QVariantList legendOf(const MessageRecord& record) {
   return legend;
 }
 
-std::vector<markdown::OriginRun> originRuns(const std::vector<std::uint8_t>& origins,
-                                            const std::vector<std::uint32_t>& textBytes) {
+void addRun(std::vector<markdown::OriginRun>& runs, qsizetype bytes, int origin) {
+  if (runs.empty() || runs.back().origin != origin) {
+    runs.push_back({0, origin});
+  }
+  runs.back().bytes += bytes;
+}
+
+// The origins of the record's text from byte `from` on.
+std::vector<markdown::OriginRun> originRuns(const MessageRecord& record, std::size_t from) {
   std::vector<markdown::OriginRun> runs;
-  for (std::size_t i = 0; i < std::min(origins.size(), textBytes.size()); ++i) {
-    if (runs.empty() || runs.back().origin != origins[i]) {
-      runs.push_back({0, origins[i]});
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < std::min(record.origins.size(), record.textBytes.size()); ++i) {
+    const std::size_t end = at + record.textBytes[i];
+    if (end > from) {
+      addRun(runs, static_cast<qsizetype>(end - std::max(at, from)), record.origins[i]);
     }
-    runs.back().bytes += textBytes[i];
+    at = end;
   }
   return runs;
 }
 
-// Appends each run of tokens of one origin at once.
-void appendPiece(const TextPiece& piece, markdown::MarkdownMessage& body) {
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < piece.tokens.size();) {
-    const TokenOrigin origin = piece.tokens[i].origin;
-    std::size_t bytes = 0;
-    for (; i < piece.tokens.size() && piece.tokens[i].origin == origin; ++i) {
-      bytes += piece.tokens[i].textBytes;
-    }
-    body.append(QByteArray(piece.text.data() + at, static_cast<qsizetype>(bytes)), static_cast<int>(origin));
-    at += bytes;
+std::vector<markdown::OriginRun> originRuns(const TextPiece& piece) {
+  std::vector<markdown::OriginRun> runs;
+  for (const PieceToken& token : piece.tokens) {
+    addRun(runs, token.textBytes, static_cast<int>(token.origin));
   }
-  if (at < piece.text.size()) {
-    body.append(QByteArray(piece.text.data() + at, static_cast<qsizetype>(piece.text.size() - at)));
-  }
+  return runs;
 }
 
 // Brings the body from the record's first `from` bytes to all of it.
 void show(const MessageRecord& record, markdown::MarkdownMessage& body, std::size_t from) {
+  const QByteArray rest(record.content.data() + from, static_cast<qsizetype>(record.content.size() - from));
   if (record.state != MessageState::kStreaming && from == 0) {
-    body.setSource(QByteArray::fromStdString(record.content), originRuns(record.origins, record.textBytes));
+    body.setSource(rest, originRuns(record, 0));
     return;
   }
-  std::size_t at = 0;
-  for (const markdown::OriginRun& run : originRuns(record.origins, record.textBytes)) {
-    const std::size_t end = std::min(at + static_cast<std::size_t>(run.bytes), record.content.size());
-    if (end > from) {
-      const std::size_t begin = std::max(at, from);
-      body.append(QByteArray(record.content.data() + begin, static_cast<qsizetype>(end - begin)), run.origin);
-    }
-    at = end;
-  }
-  const std::size_t rest = std::max(at, from);
-  if (rest < record.content.size()) {
-    body.append(
-        QByteArray(record.content.data() + rest, static_cast<qsizetype>(record.content.size() - rest)));
+  if (!rest.isEmpty()) {
+    body.append(rest, originRuns(record, from));
   }
   if (record.state != MessageState::kStreaming) {
     body.finish();
@@ -270,7 +260,8 @@ void MessageListModel::append(MessageId answer, const TextPiece& piece) {
   }
   MessageRecord& record = rows_[static_cast<std::size_t>(row)].record;
   extend(record);
-  appendPiece(piece, *rows_[static_cast<std::size_t>(row)].body);
+  rows_[static_cast<std::size_t>(row)].body->append(
+      QByteArray(piece.text.data(), static_cast<qsizetype>(piece.text.size())), originRuns(piece));
 }
 
 void MessageListModel::finish(MessageId answer) {
