@@ -8,7 +8,7 @@ namespace tandem::cli {
 
 Status logitsOf(Decoder& decoder, std::span<const TokenId> tokens, int first, int rows,
                 const LogitsSink& sink) {
-  KvSequence sequence = decoder.newSequence();
+  Sequence sequence = decoder.newSequence();
   const int total = static_cast<int>(tokens.size());
   std::vector<int> all;
   for (int done = 0; done < total;) {

@@ -53,6 +53,18 @@ constexpr int tileStart(int position) {
   return position / 64 * 64;
 }
 
+// One token's update of one head's matrix state by the gated delta rule (rule 6), and what the head reads
+// from it. With S' = decay * S: d = (v - k S') * beta, then S = S' + k d^T, out = q S.
+struct DeltaStep {
+  const float* q;  // (headDim), or null: the state alone is wanted
+  const float* k;  // (headDim)
+  const float* v;  // (headDim)
+  float decay, beta;
+  int headDim;
+  float* state;  // (headDim of keys, headDim of values)
+  float* out;    // (headDim); unused without q
+};
+
 enum class Activation : std::uint8_t { kSilu, kGelu };
 
 struct KernelSet {
@@ -86,9 +98,16 @@ struct KernelSet {
 
   // gate = activation(gate) * up.
   void (*gatedActivation)(float* gate, const float* up, int n, Activation activation);
-  void (*add)(float* x, const float* y, int n);  // x += y
-  void (*scale)(float* x, float factor, int n);  // x *= factor
-  void (*softCap)(float* x, float cap, int n);   // x = cap tanh(x / cap)
+  void (*sigmoidGate)(float* x, const float* gate, int n);           // x *= sigmoid(gate)
+  void (*add)(float* x, const float* y, int n);                      // x += y
+  void (*addScaled)(float* x, const float* y, float factor, int n);  // x = fma(factor, y, x)
+  void (*scale)(float* x, float factor, int n);                      // x *= factor
+  void (*softCap)(float* x, float cap, int n);                       // x = cap tanh(x / cap)
+
+  // out = silu(sum over t of in[t] * weights[t]), each channel for itself, t ascending (oldest input first).
+  // in: `taps` rows of n floats; weights: (taps, n).
+  void (*convolve)(const float* const* in, const float* weights, int taps, int n, float* out);
+  void (*deltaStep)(const DeltaStep& step);
 };
 
 const KernelSet& referenceKernels();  // plain C++, any x86-64

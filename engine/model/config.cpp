@@ -1,6 +1,8 @@
 #include "engine/model/config.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 
 #include "engine/kernels/arithmetic.h"
@@ -58,6 +60,23 @@ class Reader {
     return value->has_value() ? std::string(**value) : std::string();
   }
 
+  // One flag per layer, of an array of whole numbers or booleans of any width.
+  void flags(const std::string& suffix, int layers, std::vector<bool>& out) {
+    const gguf::ArrayView* values = array(suffix);
+    const std::size_t width = values && values->count ? values->bytes.size() / values->count : 0;
+    if (width == 0 || values->count < static_cast<std::uint64_t>(layers)) {
+      fail(suffix, "has " + std::to_string(values ? values->count : 0) + " numbers for " +
+                       std::to_string(layers) + " layers");
+      return;
+    }
+    for (int layer = 0; layer < layers; ++layer) {
+      bool set = false;
+      for (std::size_t b = 0; b < width; ++b)
+        set |= values->bytes[layer * width + b] != std::byte{0};
+      out[layer] = set;
+    }
+  }
+
   const gguf::ArrayView* array(const std::string& suffix) {
     const gguf::MetadataEntry* entry = file_.find(prefix_ + suffix);
     return entry ? std::get_if<gguf::ArrayView>(&entry->value) : nullptr;
@@ -104,23 +123,11 @@ void readRope(Reader& in, ModelConfig& c) {
 
 // One flag per layer, or a period of which the last layer sees everything.
 void readWindows(Reader& in, ModelConfig& c, int defaultPeriod) {
-  c.windowedLayer.assign(c.layers, false);
   c.window = in.has("attention.sliding_window") ? in.count("attention.sliding_window", 1u << 24) : 0;
   if (c.window == 0) return;
   const std::string key = "attention.sliding_window_pattern";
-  if (const gguf::ArrayView* flags = in.array(key)) {
-    const std::size_t width = flags->count ? flags->bytes.size() / flags->count : 0;
-    if (flags->count < static_cast<std::uint64_t>(c.layers) || width == 0) {
-      in.fail(key,
-              "has " + std::to_string(flags->count) + " numbers for " + std::to_string(c.layers) + " layers");
-      return;
-    }
-    for (int layer = 0; layer < c.layers; ++layer) {
-      bool windowed = false;
-      for (std::size_t b = 0; b < width; ++b)
-        windowed |= flags->bytes[layer * width + b] != std::byte{0};
-      c.windowedLayer[layer] = windowed;
-    }
+  if (in.array(key)) {
+    in.flags(key, c.layers, c.windowedLayer);
     return;
   }
   const int period = in.count(key, 1u << 16, defaultPeriod);
@@ -129,8 +136,6 @@ void readWindows(Reader& in, ModelConfig& c, int defaultPeriod) {
 }
 
 void readLlama(Reader& in, ModelConfig& c) {
-  c.architecture = Architecture::kLlama;
-  c.windowedLayer.assign(c.layers, false);
   c.rope.adjacentPairs = true;
   c.attentionScale = static_cast<float>(in.number("attention.scale", 0.0, 100.0, 0.0));
   if (in.count("expert_count", 1u << 16, 0, 0) > 0) {
@@ -139,23 +144,122 @@ void readLlama(Reader& in, ModelConfig& c) {
   }
 }
 
-void readGemma3(Reader& in, ModelConfig& c) {
-  c.architecture = Architecture::kGemma3;
-  readWindows(in, c, 6);
+void readGemma(Reader& in, ModelConfig& c) {
+  const bool second = c.architecture == Architecture::kGemma2;
+  readWindows(in, c, second ? 2 : 6);
   c.rope.adjacentPairs = false;
+  if (second) c.rope.baseWindowed = c.rope.base;
   c.activation = kernels::Activation::kGelu;
   c.embeddingScale = std::sqrt(static_cast<float>(c.dim));
-  // The 27B model scales by its width per head; it is told by its 62 layers.
-  const int scaledBy = c.layers == 62 && c.heads > 0 ? c.dim / c.heads : c.headDim;
+  if (second) {
+    c.attentionSoftCap = static_cast<float>(in.number("attn_logit_softcapping", 0.0, 1e6, 50.0));
+    c.finalSoftCap = static_cast<float>(in.number("final_logit_softcapping", 0.0, 1e6, 30.0));
+  }
+  // The 27B models scale by their width per head; they are told by their layers.
+  const bool byWidth = c.layers == (second ? 46 : 62) && c.heads > 0;
+  const int scaledBy = byWidth ? c.dim / c.heads : c.headDim;
   const double usual = scaledBy > 0 ? 1.0 / std::sqrt(static_cast<double>(scaledBy)) : 0.0;
   c.attentionScale = static_cast<float>(in.number("attention.scale", 0.0, 100.0, usual));
 }
 
+void readMixture(Reader& in, ModelConfig& c) {
+  MixtureConfig& m = c.mixture;
+  m.experts = in.count("expert_count", 1u << 16);
+  m.used = in.count("expert_used_count", 1024);
+  const int fallback = m.used > 0 && c.feedForward >= m.used ? c.feedForward / m.used : 0;
+  m.feedForward = in.count("expert_feed_forward_length", 1u << 22,
+                           fallback > 0 ? std::optional<int>(fallback) : std::nullopt);
+  if (m.used > m.experts) {
+    in.fail("expert_used_count", "is " + std::to_string(m.used) + ", more than the " +
+                                     std::to_string(m.experts) + " experts there are");
+  }
+  const double scale = in.number("expert_weights_scale", 0.0, 1e6, 1.0);
+  if (scale != 0.0 && scale != 1.0) {
+    in.fail("expert_weights_scale", "is set, which cannot be run yet", ErrorCode::kUnsupported);
+  }
+}
+
+void readDeltaNet(Reader& in, ModelConfig& c) {
+  DeltaNetConfig& d = c.deltaNet;
+  d.taps = in.count("ssm.conv_kernel", 64, std::nullopt, 2);
+  d.headDim = in.count("ssm.state_size", kMaxHeadDim);
+  d.keyHeads = in.count("ssm.group_count", 4096);
+  d.valueHeads = in.count("ssm.time_step_rank", 4096);
+  d.repeatsInPlace = c.architecture == Architecture::kQwen3Next;
+  if (!in.status().ok()) return;
+  if (d.valueHeads % d.keyHeads != 0) {
+    in.fail("ssm.time_step_rank", "is " + std::to_string(d.valueHeads) + ", no multiple of the " +
+                                      std::to_string(d.keyHeads) + " key heads");
+  }
+  const int inner = in.count("ssm.inner_size", 1u << 24);
+  if (inner != d.valueDim()) {
+    in.fail("ssm.inner_size",
+            "is " + std::to_string(inner) + " where the heads give " + std::to_string(d.valueDim()));
+  }
+  const std::string key = "attention.recurrent_layers";
+  if (in.array(key)) {
+    in.flags(key, c.layers, c.recurrentLayer);
+    return;
+  }
+  const int interval = in.count("full_attention_interval", 1024, 4);
+  for (int layer = 0; interval > 0 && layer < c.layers; ++layer)
+    c.recurrentLayer[layer] = (layer + 1) % interval != 0;
+}
+
+void readQwen3(Reader& in, ModelConfig& c) {
+  c.rope.adjacentPairs = false;
+  c.attentionScale = static_cast<float>(in.number("attention.scale", 0.0, 100.0, 0.0));
+  const bool dense = c.architecture == Architecture::kQwen3 || c.architecture == Architecture::kQwen35;
+  if (!dense) readMixture(in, c);
+  if (c.architecture == Architecture::kQwen3 || c.architecture == Architecture::kQwen3Moe) return;
+  readDeltaNet(in, c);
+  if (!dense) {
+    c.mixture.sharedFeedForward = in.count("expert_shared_feed_forward_length", 1u << 22, c.feedForward, 0);
+  }
+}
+
+struct Known {
+  const char* name;
+  Architecture architecture;
+  void (*read)(Reader& in, ModelConfig& c);
+};
+constexpr Known kKnown[] = {
+    {"llama", Architecture::kLlama, readLlama},       {"gemma2", Architecture::kGemma2, readGemma},
+    {"gemma3", Architecture::kGemma3, readGemma},     {"qwen3", Architecture::kQwen3, readQwen3},
+    {"qwen3moe", Architecture::kQwen3Moe, readQwen3}, {"qwen3next", Architecture::kQwen3Next, readQwen3},
+    {"qwen35", Architecture::kQwen35, readQwen3},     {"qwen35moe", Architecture::kQwen35Moe, readQwen3},
+};
+
+std::string knownNames() {
+  std::string names;
+  for (const Known& known : kKnown)
+    names += (names.empty() ? "" : ", ") + std::string(known.name);
+  return names;
+}
+
 }  // namespace
+
+int ModelConfig::slotOf(int layer) const {
+  int slot = 0;
+  for (int i = 0; i < layer; ++i)
+    slot += recurrentLayer[i] == recurrentLayer[layer] ? 1 : 0;
+  return slot;
+}
+
+int ModelConfig::attentionLayers() const {
+  int count = 0;
+  for (const bool recurrent : recurrentLayer)
+    count += recurrent ? 0 : 1;
+  return count;
+}
 
 double ModelConfig::layerMultiplyAdds() const {
   const double attention = static_cast<double>(dim) * headDim * (2.0 * heads + 2.0 * kvHeads);
-  return attention + 3.0 * static_cast<double>(dim) * feedForward;
+  const double experts = static_cast<double>(mixture.used) * mixture.feedForward + mixture.sharedFeedForward;
+  const double width = mixture.experts > 0 ? experts : feedForward;
+  const double recurrent = static_cast<double>(dim) * (deltaNet.channels() + 2.0 * deltaNet.valueDim()) +
+                           3.0 * deltaNet.valueDim() * deltaNet.headDim;
+  return std::max(attention, recurrent) + 3.0 * static_cast<double>(dim) * width;
 }
 
 Result<ModelConfig> ModelConfig::read(const gguf::File& file) {
@@ -167,21 +271,31 @@ Result<ModelConfig> ModelConfig::read(const gguf::File& file) {
   }
   ModelConfig c;
   c.architectureName = std::string(**architecture);
-  if (c.architectureName != "llama" && c.architectureName != "gemma3") {
+  const Known* known = std::find_if(std::begin(kKnown), std::end(kKnown),
+                                    [&](const Known& k) { return c.architectureName == k.name; });
+  if (known == std::end(kKnown)) {
     return Error{
         ErrorCode::kUnsupported,
-        "models of the architecture '" + c.architectureName + "' cannot be run yet; llama and gemma3 can",
+        "models of the architecture '" + c.architectureName + "' cannot be run yet; " + knownNames() + " can",
         "general.architecture"};
   }
+  c.architecture = known->architecture;
   if (auto name = file.getString("general.name"); name.ok() && name->has_value())
     c.name = std::string(**name);
 
   Reader in(file, c.architectureName);
-  c.layers = in.count("block_count", 1024);
+  const int blocks = in.count("block_count", 1024);
+  c.nextnLayers = in.count("nextn_predict_layers", 1024, 0, 0);
+  if (c.nextnLayers >= blocks && in.status().ok()) in.fail("nextn_predict_layers", "leaves no layer");
+  c.layers = blocks - c.nextnLayers;
+  c.windowedLayer.assign(std::max(c.layers, 0), false);
+  c.recurrentLayer.assign(std::max(c.layers, 0), false);
   c.dim = in.count("embedding_length", 1u << 20);
   c.heads = in.count("attention.head_count", 4096);
   c.kvHeads = in.count("attention.head_count_kv", 4096, c.heads > 0 ? c.heads : 1);
-  c.feedForward = in.count("feed_forward_length", 1u << 22);
+  const bool mixture = in.count("expert_count", 1u << 16, 0, 0) > 0;
+  c.feedForward = in.count("feed_forward_length", 1u << 22, mixture ? std::optional<int>(0) : std::nullopt,
+                           mixture ? 0 : 1);
   c.contextLength = in.count("context_length", 1u << 24);
   c.normEpsilon = static_cast<float>(in.number("attention.layer_norm_rms_epsilon", 0.0, 1.0));
   c.finalSoftCap = static_cast<float>(in.number("final_logit_softcapping", 0.0, 1e6, 0.0));
@@ -204,7 +318,7 @@ Result<ModelConfig> ModelConfig::read(const gguf::File& file) {
         ErrorCode::kUnsupported);
   }
   readRope(in, c);
-  c.architectureName == "llama" ? readLlama(in, c) : readGemma3(in, c);
+  known->read(in, c);
   if (c.attentionScale == 0.0f) c.attentionScale = 1.0f / std::sqrt(static_cast<float>(c.headDim));
   if (!in.status().ok()) return in.status().error();
 

@@ -11,7 +11,7 @@
 
 namespace tandem {
 
-enum class Architecture { kLlama, kGemma3 };
+enum class Architecture { kLlama, kGemma2, kGemma3, kQwen3, kQwen3Moe, kQwen3Next, kQwen35, kQwen35Moe };
 
 // How positions turn heads. Frequencies are base^(-2i / dims), divided by the model's own factors where it
 // has any.
@@ -23,6 +23,31 @@ struct RopeConfig {
   double positionScale = 1.0;     // positions are multiplied by this in layers that see everything
 };
 
+// Layers that carry a matrix state instead of keys and values: a gated delta rule behind a short convolution.
+struct DeltaNetConfig {
+  int keyHeads = 0;
+  int valueHeads = 0;  // a multiple of keyHeads
+  int headDim = 0;     // of keys and values alike; a head's state is headDim x headDim
+  int taps = 0;        // of the convolution, the row's own included
+  // Value head i reads key head i / (valueHeads / keyHeads), else i mod keyHeads.
+  bool repeatsInPlace = false;
+
+  int keyDim() const { return keyHeads * headDim; }
+  int valueDim() const { return valueHeads * headDim; }
+  int channels() const { return 2 * keyDim() + valueDim(); }  // queries, keys, values: what is convolved
+  int keyHeadOf(int valueHead) const {
+    return repeatsInPlace ? valueHead / (valueHeads / keyHeads) : valueHead % keyHeads;
+  }
+};
+
+// A feed-forward of many experts, of which a router picks a few for each row.
+struct MixtureConfig {
+  int experts = 0;  // 0: the feed-forward is dense
+  int used = 0;     // experts of one row
+  int feedForward = 0;
+  int sharedFeedForward = 0;  // of the expert that every row uses; 0: there is none
+};
+
 struct ModelConfig {
   Architecture architecture = Architecture::kLlama;
   std::string architectureName;
@@ -30,9 +55,9 @@ struct ModelConfig {
   int layers = 0;
   int dim = 0;  // embedding length
   int heads = 0;
-  int kvHeads = 0;  // divides heads
-  int headDim = 0;  // of queries, keys and values alike
-  int feedForward = 0;
+  int kvHeads = 0;      // divides heads
+  int headDim = 0;      // of queries, keys and values alike
+  int feedForward = 0;  // 0 where every layer is a mixture
   int vocabulary = 0;
   int contextLength = 0;  // tokens the model was made for
   float normEpsilon = 0;
@@ -44,7 +69,20 @@ struct ModelConfig {
   RopeConfig rope;
   int window = 0;                   // keys a windowed layer sees, its own included
   std::vector<bool> windowedLayer;  // per layer
+  DeltaNetConfig deltaNet;
+  std::vector<bool> recurrentLayer;  // per layer: a delta-net layer, without keys and values
+  MixtureConfig mixture;
+  int nextnLayers = 0;  // blocks after the layers that predict the token after next
 
+  // Whether queries and keys are normed before they turn.
+  bool normsHeads() const {
+    return architecture != Architecture::kLlama && architecture != Architecture::kGemma2;
+  }
+  bool hybrid() const { return deltaNet.valueHeads > 0; }
+  // Index of a layer among those of its kind: where its keys and values, or its state, are kept.
+  int slotOf(int layer) const;
+  int attentionLayers() const;
+  int recurrentLayers() const { return layers - attentionLayers(); }
   int headsPerKv() const { return heads / kvHeads; }
   int windowOf(int layer) const { return windowedLayer[layer] ? window : 0; }  // 0: sees everything
   // Multiply-adds of one layer for one row, attention excluded.

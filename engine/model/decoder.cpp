@@ -63,8 +63,22 @@ Activations::Activations(const ModelConfig& c, int rows) {
   k.resize(size(c.kvHeads * c.headDim));
   v.resize(size(c.kvHeads * c.headDim));
   attention.resize(size(c.heads * c.headDim));
-  gate.resize(size(c.feedForward));
-  up.resize(size(c.feedForward));
+  const MixtureConfig& m = c.mixture;
+  const int feedForward = std::max(c.feedForward, m.sharedFeedForward);
+  gate.resize(size(feedForward));
+  up.resize(size(feedForward));
+  if (c.hybrid()) {
+    attentionGate.resize(size(c.heads * c.headDim));
+    z.resize(size(c.deltaNet.valueDim()));
+    deltaOut.resize(size(c.deltaNet.valueDim()));
+  }
+  if (m.experts > 0) {
+    routing.resize(size(m.experts));
+    expertIn.resize(size(m.used * c.dim));
+    expertOut.resize(size(m.used * c.dim));
+    expertGate.resize(size(m.used * m.feedForward));
+    expertUp.resize(size(m.used * m.feedForward));
+  }
   projected.resize(size(c.dim));
   cosine.resize(size(c.rope.dims / 2));
   sine.resize(size(c.rope.dims / 2));
@@ -72,20 +86,29 @@ Activations::Activations(const ModelConfig& c, int rows) {
     cosineWindowed.resize(size(c.rope.dims / 2));
     sineWindowed.resize(size(c.rope.dims / 2));
   }
-  const int widest = std::max({c.dim, c.heads * c.headDim, c.feedForward});
+  const int widest = std::max({c.dim, c.heads * c.headDim, feedForward, c.deltaNet.valueDim(), m.used * c.dim,
+                               m.used * m.feedForward});
   quantized.resize(size(widest));
   quantizedD.resize(size(widest / kBlock + 1));
   quantizedS.resize(size(widest / kBlock + 1));
   quantizedSums.resize(size(widest / 16 + 1));
 }
 
+RecurrentLayout recurrentLayout(const ModelConfig& c) {
+  const DeltaNetConfig& d = c.deltaNet;
+  if (!c.hybrid()) return {};
+  return {c.recurrentLayers(), d.channels(), d.taps - 1, d.valueHeads, d.headDim};
+}
+
 Decoder::Decoder(std::shared_ptr<const Model> model, const kernels::KernelSet& kernels, int threads, int rows,
-                 const KvLayout& layout)
+                 const KvLayout& layout, RecurrentState initialState)
     : model_(std::move(model)),
       kernels_(&kernels),
       pool_(threads),
       layout_(layout),
       scratch_(layout, rows),
+      initialState_(std::move(initialState)),
+      recurrentScratch_(initialState_.layout(), rows),
       activations_(model_->config(), rows) {}
 
 Result<std::unique_ptr<Decoder>> Decoder::create(std::shared_ptr<const Model> model,
@@ -93,16 +116,20 @@ Result<std::unique_ptr<Decoder>> Decoder::create(std::shared_ptr<const Model> mo
   const kernels::KernelSet& kernels = options.kernels ? *options.kernels : kernels::bestKernels();
   const int threads = options.threads > 0 ? options.threads : measureThreads(*model, kernels);
   const ModelConfig& c = model->config();
-  const KvLayout layout{c.layers, c.kvHeads, kernels::roundUp(c.headDim, kLanes), options.cacheType};
+  const KvLayout layout{c.attentionLayers(), c.kvHeads, kernels::roundUp(c.headDim, kLanes),
+                        options.cacheType};
   const int rows = std::max(options.maxRows > 0 ? options.maxRows : model->prefillRows(), kMinRows);
   try {
-    return std::unique_ptr<Decoder>(new Decoder(std::move(model), kernels, threads, rows, layout));
+    auto state = RecurrentState::initial(recurrentLayout(c));
+    if (!state.ok()) return state.error();
+    return std::unique_ptr<Decoder>(
+        new Decoder(std::move(model), kernels, threads, rows, layout, std::move(*state)));
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::kOutOfMemory, "there is not enough memory to run the model"};
   }
 }
 
-Status Decoder::forward(const KvSequence& sequence, const Batch& batch, std::span<const int> logitRows,
+Status Decoder::forward(const Sequence& sequence, const Batch& batch, std::span<const int> logitRows,
                         const std::atomic<bool>* cancel) {
   assert(batch.size() >= 1 && batch.size() <= maxRows());
   const FloatEnvironment environment;
@@ -111,12 +138,64 @@ Status Decoder::forward(const KvSequence& sequence, const Batch& batch, std::spa
     case Architecture::kLlama:
       forwardLlama(pass);
       break;
+    case Architecture::kGemma2:
     case Architecture::kGemma3:
-      forwardGemma3(pass);
+      forwardGemma(pass);
+      break;
+    case Architecture::kQwen3:
+    case Architecture::kQwen3Moe:
+      forwardQwen3(pass);
+      break;
+    case Architecture::kQwen3Next:
+    case Architecture::kQwen35:
+    case Architecture::kQwen35Moe:
+      forwardQwen3Next(pass);
       break;
   }
   pass.head(logitRows);
   return pass.status();
+}
+
+Status Decoder::commit(Sequence& sequence, std::span<const int> rows) {
+  if (Status s = sequence.recurrent.makeWritable(); !s.ok()) return s;
+  if (Status s = sequence.kv.commit(scratch_, rows); !s.ok()) return s;
+  if (!rows.empty()) advance(sequence.recurrent, rows);
+  return {};
+}
+
+// The updates that a pass over these rows alone would make, from what the pass left in the scratch.
+void Decoder::advance(RecurrentState& state, std::span<const int> rows) {
+  const DeltaNetConfig& c = model_->config().deltaNet;
+  const RecurrentLayout& layout = state.layout();
+  const FloatEnvironment environment;
+  pool_.parallelFor(layout.layers * c.valueHeads, 1, [&](int begin, int end) {
+    for (int unit = begin; unit < end; ++unit) {
+      const int layer = unit / c.valueHeads, head = unit % c.valueHeads;
+      for (const int row : rows) {
+        const float* convolved =
+            recurrentScratch_.convolved(layer) + static_cast<std::size_t>(row) * c.channels();
+        const std::size_t at = static_cast<std::size_t>(row) * c.valueHeads + head;
+        kernels_->deltaStep({.q = nullptr,
+                             .k = convolved + c.keyDim() + c.keyHeadOf(head) * c.headDim,
+                             .v = convolved + 2 * c.keyDim() + head * c.headDim,
+                             .decay = recurrentScratch_.decay(layer)[at],
+                             .beta = recurrentScratch_.beta(layer)[at],
+                             .headDim = c.headDim,
+                             .state = state.matrix(layer, head),
+                             .out = nullptr});
+      }
+    }
+  });
+  const std::size_t channels = layout.channels;
+  const int count = static_cast<int>(rows.size()), fresh = std::min(count, layout.tail);
+  for (int layer = 0; layer < layout.layers; ++layer) {
+    float* tail = state.tail(layer);
+    std::copy(tail + fresh * channels, tail + layout.tailFloats(), tail);
+    for (int i = 0; i < fresh; ++i) {
+      const float* input = recurrentScratch_.inputs(layer) + rows[count - fresh + i] * channels;
+      std::copy(input, input + channels, tail + (layout.tail - fresh + i) * channels);
+    }
+  }
 }
 
 std::span<const float> Decoder::logits(int i) const {

@@ -13,7 +13,7 @@
 
 #include "engine/base/status.h"
 #include "engine/base/thread_pool.h"
-#include "engine/cache/kv_cache.h"
+#include "engine/cache/sequence.h"
 #include "engine/kernels/kernel_set.h"
 #include "engine/model/batch.h"
 #include "engine/model/model.h"
@@ -27,6 +27,9 @@ struct DecoderOptions {
   int maxRows = 0;  // of one pass; 0: prefillRows() of the model, at least 33
 };
 
+// The shape of the recurrent state of a model.
+RecurrentLayout recurrentLayout(const ModelConfig& config);
+
 // Activations of up to `rows` rows, allocated once. Shapes in (rows, columns).
 struct Activations {
   Activations(const ModelConfig& config, int rows);
@@ -35,10 +38,15 @@ struct Activations {
   std::vector<float> q;                             // (rows, heads * headDim)
   std::vector<float> k, v;                          // (rows, kvHeads * headDim)
   std::vector<float> attention;                     // (rows, heads * headDim)
-  std::vector<float> gate, up;                      // (rows, feedForward)
+  std::vector<float> attentionGate;                 // (rows, heads * headDim), where attention is gated
+  std::vector<float> z, deltaOut;                   // (rows, valueDim) of delta-net layers
+  std::vector<float> gate, up;                      // (rows, feedForward), the widest of those there are
   std::vector<float> projected;                     // (rows, dim): what is added to x
   std::vector<float> cosine, sine;                  // (rows, rope.dims / 2) for layers that see everything
   std::vector<float> cosineWindowed, sineWindowed;  // the same for windowed layers
+  std::vector<float> routing;                       // (rows, experts)
+  std::vector<float> expertIn, expertOut;           // (rows * used, dim), ordered by expert
+  std::vector<float> expertGate, expertUp;          // (rows * used, expert feedForward), the same order
   std::vector<std::int8_t> quantized;               // buffers behind `int8`
   std::vector<float> quantizedD, quantizedS;
   std::vector<std::int16_t> quantizedSums;
@@ -53,32 +61,34 @@ class Decoder {
   const kernels::KernelSet& kernels() const { return *kernels_; }
   int threads() const { return pool_.threads(); }
   int maxRows() const { return scratch_.rows(); }
-  KvSequence newSequence() const { return KvSequence(layout_); }
+  Sequence newSequence() const { return {KvSequence(layout_), initialState_}; }
 
   // Computes every row of the batch after `sequence`, and the logits of the rows in `logitRows`. `cancel` may
-  // be null and is looked at between layers. REQUIRES: 1 <= batch.size() <= maxRows(); tokens lie in the
-  // vocabulary. Errors: kCancelled; kNonFinite, with the layer.
-  Status forward(const KvSequence& sequence, const Batch& batch, std::span<const int> logitRows,
+  // be null and is looked at between layers. REQUIRES: 1 <= batch.size() <= maxRows(); the batch is in
+  // depth-first order; tokens lie in the vocabulary. Errors: kCancelled; kNonFinite, with the layer.
+  Status forward(const Sequence& sequence, const Batch& batch, std::span<const int> logitRows,
                  const std::atomic<bool>* cancel = nullptr);
 
   // Logits of the i-th of the last pass's logitRows: (vocabulary) fp32, until the next pass.
   std::span<const float> logits(int i) const;
 
-  // Appends rows of the last pass to the sequence it was computed for, in order.
-  Status commit(KvSequence& sequence, std::span<const int> rows) const {
-    return sequence.commit(scratch_, rows);
-  }
+  // Appends rows of the last pass to the sequence it was computed for. REQUIRES: the rows are a path from the
+  // batch's root, possibly cut short. Error: kOutOfMemory, with the sequence unchanged.
+  Status commit(Sequence& sequence, std::span<const int> rows);
 
  private:
   friend class ForwardPass;
   Decoder(std::shared_ptr<const Model> model, const kernels::KernelSet& kernels, int threads, int rows,
-          const KvLayout& layout);
+          const KvLayout& layout, RecurrentState initialState);
+  void advance(RecurrentState& state, std::span<const int> rows);
 
   std::shared_ptr<const Model> model_;
   const kernels::KernelSet* kernels_;
   ThreadPool pool_;
   KvLayout layout_;
   KvScratch scratch_;
+  RecurrentState initialState_;  // shared by all new sequences until they are committed to
+  RecurrentScratch recurrentScratch_;
   Activations activations_;
   std::vector<float> logits_;
 };

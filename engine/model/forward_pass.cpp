@@ -10,7 +10,7 @@ namespace tandem {
 using kernels::kBlock;
 using kernels::PackedMatrix;
 
-ForwardPass::ForwardPass(Decoder& decoder, const KvSequence& sequence, const Batch& batch,
+ForwardPass::ForwardPass(Decoder& decoder, const Sequence& sequence, const Batch& batch,
                          const std::atomic<bool>* cancel)
     : d_(decoder),
       a_(decoder.activations_),
@@ -23,12 +23,6 @@ ForwardPass::ForwardPass(Decoder& decoder, const KvSequence& sequence, const Bat
       rows_(batch.size()) {
   buildRope(a_.cosine, a_.sine, config_.rope.base, config_.rope.positionScale);
   if (config_.window > 0) buildRope(a_.cosineWindowed, a_.sineWindowed, config_.rope.baseWindowed, 1.0);
-}
-
-template <class Body>
-void ForwardPass::split(int count, Body&& body) {
-  const int chunks = d_.pool_.threads() * 4;
-  d_.pool_.parallelFor(count, (count + chunks - 1) / chunks, body);
 }
 
 // cos and sin of position * base^(-2i / dims) / factor_i for each row, in double, rounded once.
@@ -75,14 +69,17 @@ void ForwardPass::quantize(const float* in, int rows, int k) {
   });
 }
 
-void ForwardPass::multiply(const PackedMatrix& w, const float* in, int rows, int groupBegin, int groupEnd,
-                           float* out) {
+void ForwardPass::multiply(const PackedMatrix& w, const float* in, int first, int rows, int groupBegin,
+                           int groupEnd, float* out) {
   const auto stride = static_cast<std::size_t>(w.n());
+  const auto at = static_cast<std::size_t>(first) * w.k();
   if (kernels::isFloatFormat(w.format())) {
-    kernels_.matmulFloat(w, in, rows, groupBegin, groupEnd, out, stride);
-  } else {
-    kernels_.matmulQuantized(w, int8_, rows, groupBegin, groupEnd, out, stride);
+    kernels_.matmulFloat(w, in + at, rows, groupBegin, groupEnd, out, stride);
+    return;
   }
+  const kernels::QuantizedRows from = {w.k(), int8_.q + at, int8_.d + at / kBlock, int8_.s + at / kBlock,
+                                       int8_.sums + at / 16};
+  kernels_.matmulQuantized(w, from, rows, groupBegin, groupEnd, out, stride);
 }
 
 void ForwardPass::project(const float* in, int k, std::initializer_list<Product> products) {
@@ -99,7 +96,7 @@ void ForwardPass::project(const float* in, int k, std::initializer_list<Product>
     for (const Product& p : products) {
       const int last = first + p.linear.weight.groups();
       if (begin < last && end > first) {
-        multiply(p.linear.weight, in, rows_, std::max(begin, first) - first, std::min(end, last) - first,
+        multiply(p.linear.weight, in, 0, rows_, std::max(begin, first) - first, std::min(end, last) - first,
                  p.out);
       }
       first = last;
@@ -136,13 +133,14 @@ void ForwardPass::rope(float* heads, int headsPerRow, bool windowed) {
 
 void ForwardPass::storeKeysAndValues(int layer) {
   const auto type = d_.layout_.type;
+  const int slot = config_.slotOf(layer);
   for (int r = 0; r < rows_; ++r) {
     for (int h = 0; h < config_.kvHeads; ++h) {
       const std::size_t at = (static_cast<std::size_t>(r) * config_.kvHeads + h) * config_.headDim;
       const bool finite = kernels_.toCache(a_.k.data() + at, config_.headDim, type,
-                                           d_.scratch_.row(layer, KvPart::kKey, h, r)) &&
+                                           d_.scratch_.row(slot, KvPart::kKey, h, r)) &&
                           kernels_.toCache(a_.v.data() + at, config_.headDim, type,
-                                           d_.scratch_.row(layer, KvPart::kValue, h, r));
+                                           d_.scratch_.row(slot, KvPart::kValue, h, r));
       if (!finite) finite_.store(false);
     }
   }
@@ -150,7 +148,7 @@ void ForwardPass::storeKeysAndValues(int layer) {
 
 void ForwardPass::attend(int layer) {
   if (!finite_.load()) return;
-  const int window = config_.windowOf(layer);
+  const int window = config_.windowOf(layer), slot = config_.slotOf(layer);
   const auto attention =
       d_.layout_.type == kernels::CacheType::kF16 ? kernels_.attendF16 : kernels_.attendF32;
   // One unit: a row and the query heads that share a KV head.
@@ -166,12 +164,12 @@ void ForwardPass::attend(int layer) {
       // The row's own path, from itself to the root, waits in the scratch; what lies before it is committed.
       int p = position;
       for (int r = row; r >= 0 && p >= begin; r = batch_.rows[r].parent, --p) {
-        keys[p - origin] = d_.scratch_.row(layer, KvPart::kKey, head, r);
-        values[p - origin] = d_.scratch_.row(layer, KvPart::kValue, head, r);
+        keys[p - origin] = d_.scratch_.row(slot, KvPart::kKey, head, r);
+        values[p - origin] = d_.scratch_.row(slot, KvPart::kValue, head, r);
       }
       for (; p >= begin; --p) {
-        keys[p - origin] = sequence_.row(layer, KvPart::kKey, head, p);
-        values[p - origin] = sequence_.row(layer, KvPart::kValue, head, p);
+        keys[p - origin] = sequence_.kv.row(slot, KvPart::kKey, head, p);
+        values[p - origin] = sequence_.kv.row(slot, KvPart::kValue, head, p);
       }
       const int group = config_.headsPerKv();
       const std::size_t at = (static_cast<std::size_t>(row) * config_.heads + head * group) * config_.headDim;
@@ -190,13 +188,25 @@ void ForwardPass::attend(int layer) {
   });
 }
 
-void ForwardPass::gatedActivation() {
+void ForwardPass::gateAttention() {
+  const int width = config_.heads * config_.headDim;
   split(rows_, [&](int begin, int end) {
-    for (int r = begin; r < end; ++r) {
-      const std::size_t at = static_cast<std::size_t>(r) * config_.feedForward;
-      kernels_.gatedActivation(a_.gate.data() + at, a_.up.data() + at, config_.feedForward,
-                               config_.activation);
-    }
+    const std::size_t at = static_cast<std::size_t>(begin) * width;
+    kernels_.sigmoidGate(a_.attention.data() + at, a_.attentionGate.data() + at, (end - begin) * width);
+  });
+}
+
+void ForwardPass::feedForward(const LayerWeights& w) {
+  if (config_.mixture.experts > 0) return mixture(w.mixture);
+  project(a_.normed.data(), config_.dim, {{w.gate, a_.gate.data()}, {w.up, a_.up.data()}});
+  gatedActivation(a_.gate.data(), a_.up.data(), rows_, config_.feedForward);
+  project(a_.gate.data(), config_.feedForward, {{w.down, a_.projected.data()}});
+}
+
+void ForwardPass::gatedActivation(float* gate, const float* up, int rows, int width) {
+  split(rows, [&](int begin, int end) {
+    const std::size_t at = static_cast<std::size_t>(begin) * width;
+    kernels_.gatedActivation(gate + at, up + at, (end - begin) * width, config_.activation);
   });
 }
 
@@ -218,7 +228,7 @@ void ForwardPass::head(std::span<const int> logitRows) {
   if (!goesOn(config_.layers)) return;
   float* logits = d_.logits_.data();
   split(weights_.head.groups(),
-        [&](int begin, int end) { multiply(weights_.head, a_.normed.data(), count, begin, end, logits); });
+        [&](int begin, int end) { multiply(weights_.head, a_.normed.data(), 0, count, begin, end, logits); });
   if (config_.finalSoftCap > 0) {
     for (int i = 0; i < count; ++i)
       kernels_.softCap(logits + i * vocabulary, config_.finalSoftCap, config_.vocabulary);

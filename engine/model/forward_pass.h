@@ -14,7 +14,7 @@ namespace tandem {
 
 class ForwardPass {
  public:
-  ForwardPass(Decoder& decoder, const KvSequence& sequence, const Batch& batch,
+  ForwardPass(Decoder& decoder, const Sequence& sequence, const Batch& batch,
               const std::atomic<bool>* cancel);
 
   // One matrix product of a step: out (rows, n) = W x + b.
@@ -36,7 +36,11 @@ class ForwardPass {
   void rope(float* heads, int headsPerRow, bool windowed);
   void storeKeysAndValues(int layer);  // k and v, rounded to the cache type, into the scratch
   void attend(int layer);              // attention = softmax(q k) v over what each row may see
-  void gatedActivation();              // gate = activation(gate) * up
+  void gateAttention();                // attention *= sigmoid(attentionGate)
+  // projected = the gated delta rule over each row's path, from `normed`; the new states wait in the scratch.
+  void deltaNet(int layer);
+  // projected = the layer's feed-forward of `normed`: dense, or a mixture of experts.
+  void feedForward(const LayerWeights& layer);
   void addToResidual(const float* y);  // x += y
   // Logits of the chosen rows of x, into the decoder's buffer.
   void head(std::span<const int> logitRows);
@@ -49,28 +53,55 @@ class ForwardPass {
  private:
   void buildRope(std::vector<float>& cosine, std::vector<float>& sine, double base, double positionScale);
   void quantize(const float* in, int rows, int k);
-  void multiply(const kernels::PackedMatrix& w, const float* in, int rows, int groupBegin, int groupEnd,
-                float* out);
+  // Rows first … first + rows - 1 of `in` (quantised before, where w is) times columns of w.
+  void multiply(const kernels::PackedMatrix& w, const float* in, int first, int rows, int groupBegin,
+                int groupEnd, float* out);
+  void gatedActivation(float* gate, const float* up, int rows, int width);  // gate = activation(gate) * up
+  void convolve(int layer);
+  void decayAndBeta(int layer);
+  void deltaRule(int layer);
+
+  struct Pick {  // an expert's work for a row
+    int row;
+    int rank;
+    float weight;
+  };
+  void mixture(const MixtureWeights& w);
+  void pickExperts();
+  struct ExpertProduct {  // one matrix of every expert
+    const std::vector<kernels::PackedMatrix>& experts;
+    float* out;  // rows in the order of experts
+  };
+  void multiplyExperts(std::initializer_list<ExpertProduct> products, const float* in);
+  void joinExperts(const MixtureWeights& w);
+
   // Splits `count` units of about equal cost between the threads.
   template <class Body>
-  void split(int count, Body&& body);
+  void split(int count, Body&& body) {
+    const int chunks = d_.pool_.threads() * 4;
+    d_.pool_.parallelFor(count, (count + chunks - 1) / chunks, body);
+  }
 
   Decoder& d_;
   Activations& a_;
   const ModelConfig& config_;
   const Weights& weights_;
   const kernels::KernelSet& kernels_;
-  const KvSequence& sequence_;
+  const Sequence& sequence_;
   const Batch& batch_;
   const std::atomic<bool>* cancel_;
   const int rows_;
   kernels::QuantizedRows int8_;
+  std::vector<std::vector<Pick>> picks_;  // per expert
+  std::vector<int> place_;  // (rows * used): where a row's expert of a rank stands in that order
   std::atomic<bool> finite_{true};
   Status status_;
 };
 
-// One function per architecture, each in its own file.
+// One function per family of architectures, each in its own file.
 void forwardLlama(ForwardPass& pass);
-void forwardGemma3(ForwardPass& pass);
+void forwardGemma(ForwardPass& pass);
+void forwardQwen3(ForwardPass& pass);
+void forwardQwen3Next(ForwardPass& pass);
 
 }  // namespace tandem

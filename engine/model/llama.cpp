@@ -19,9 +19,7 @@ void forwardLlama(ForwardPass& pass) {
     pass.addToResidual(a.projected.data());
 
     pass.norm(a.x.data(), w.feedForwardNorm, a.normed.data(), c.dim);
-    pass.project(a.normed.data(), c.dim, {{w.gate, a.gate.data()}, {w.up, a.up.data()}});
-    pass.gatedActivation();
-    pass.project(a.gate.data(), c.feedForward, {{w.down, a.projected.data()}});
+    pass.feedForward(w);
     pass.addToResidual(a.projected.data());
   }
 }

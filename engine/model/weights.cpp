@@ -1,6 +1,7 @@
 #include "engine/model/weights.h"
 
 #include <cmath>
+#include <cstring>
 
 namespace tandem {
 namespace {
@@ -30,25 +31,57 @@ class TensorReader {
   }
 
   PackedMatrix matrix(const std::string& name, int n, int k) {
+    return slice(name, {static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(n)}, 0, n, k);
+  }
+
+  // Some rows of a tensor of n rows, in the order given, with the same rows of its bias.
+  Linear rowsOf(const std::string& name, int n, int k, const std::vector<int>& rows) {
+    Linear linear;
     const gguf::TensorInfo* tensor =
-        find(name, {static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(n)});
-    if (!tensor) return {};
+        find(name + ".weight", {static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(n)});
+    if (!tensor) return linear;
     const auto format = formatOf(*tensor, k);
-    if (!status_.ok()) return {};
-    auto packed = PackedMatrix::pack(format, n, k, file_.data(*tensor), pool_);
-    if (!packed.ok()) return fail(packed.error()), PackedMatrix();
-    file_.releasePages(*tensor);
-    bytes_ += packed->bytes();
-    return std::move(packed).value();
+    if (!status_.ok()) return linear;
+    const std::size_t rowBytes = tensor->bytes / n;
+    std::vector<std::byte> picked(rows.size() * rowBytes);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      std::memcpy(picked.data() + i * rowBytes, file_.data(*tensor).data() + rows[i] * rowBytes, rowBytes);
+    linear.weight = pack(format, static_cast<int>(rows.size()), k, picked);
+    if (file_.findTensor(name + ".bias")) {
+      const std::vector<float> bias = vector(name + ".bias", n);
+      for (std::size_t i = 0; i < rows.size() && !bias.empty(); ++i)
+        linear.bias.push_back(bias[rows[i]]);
+    }
+    return linear;
+  }
+
+  // A matrix per expert: rows rowBegin … rowBegin + n - 1 of the tensor's `rows` rows of each.
+  std::vector<PackedMatrix> experts(const std::string& name, int count, int rows, int rowBegin, int n,
+                                    int k) {
+    const std::vector<std::uint64_t> dims = {static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(rows),
+                                             static_cast<std::uint64_t>(count)};
+    std::vector<PackedMatrix> matrices;
+    for (int e = 0; e < count && status_.ok(); ++e)
+      matrices.push_back(slice(name, dims, e * rows + rowBegin, n, k));
+    return matrices;
   }
 
   std::vector<float> vector(const std::string& name, int n) {
-    const gguf::TensorInfo* tensor = find(name, {static_cast<std::uint64_t>(n)});
+    return numbers(name, {static_cast<std::uint64_t>(n)}, n);
+  }
+
+  // A tensor of few numbers in fp32, in the file's order.
+  std::vector<float> numbers(const std::string& name, const std::vector<std::uint64_t>& dims, int rowLength) {
+    const gguf::TensorInfo* tensor = find(name, dims);
     if (!tensor) return {};
-    const auto format = formatOf(*tensor, n);
+    const auto format = formatOf(*tensor, rowLength);
     if (!status_.ok()) return {};
-    std::vector<float> values(n);
-    kernels::dequantizeRow(format, file_.data(*tensor).data(), n, values.data());
+    std::vector<float> values(tensor->elements);
+    const std::size_t rows = tensor->elements / rowLength, rowBytes = tensor->bytes / rows;
+    for (std::size_t r = 0; r < rows; ++r) {
+      kernels::dequantizeRow(format, file_.data(*tensor).data() + r * rowBytes, rowLength,
+                             values.data() + r * rowLength);
+    }
     for (const float value : values) {
       if (!std::isfinite(value)) {
         fail({ErrorCode::kCorruptFile, "the tensor " + name + " holds a number that is not finite", name,
@@ -57,6 +90,11 @@ class TensorReader {
       }
     }
     return values;
+  }
+
+  // A tensor of one dimension as a matrix of one row.
+  PackedMatrix oneRow(const std::string& name, int k) {
+    return slice(name, {static_cast<std::uint64_t>(k)}, 0, 1, k);
   }
 
   EmbeddingTable embedding(const std::string& name, int n, int k) {
@@ -75,6 +113,26 @@ class TensorReader {
   std::size_t bytes() const { return bytes_; }
 
  private:
+  // Rows rowBegin … rowBegin + n - 1 of a tensor, counted over all its dimensions but the first.
+  PackedMatrix slice(const std::string& name, const std::vector<std::uint64_t>& dims, int rowBegin, int n,
+                     int k) {
+    const gguf::TensorInfo* tensor = find(name, dims);
+    if (!tensor) return {};
+    const auto format = formatOf(*tensor, k);
+    if (!status_.ok()) return {};
+    const std::size_t rowBytes = tensor->bytes / (tensor->elements / k);
+    PackedMatrix packed = pack(format, n, k, file_.data(*tensor).subspan(rowBegin * rowBytes, n * rowBytes));
+    file_.releasePages(*tensor);
+    return packed;
+  }
+
+  PackedMatrix pack(WeightFormat format, int n, int k, std::span<const std::byte> rows) {
+    auto packed = PackedMatrix::pack(format, n, k, rows, pool_);
+    if (!packed.ok()) return fail(packed.error()), PackedMatrix();
+    bytes_ += packed->bytes();
+    return std::move(packed).value();
+  }
+
   const gguf::TensorInfo* find(const std::string& name, const std::vector<std::uint64_t>& dims) {
     if (!status_.ok()) return nullptr;
     const gguf::TensorInfo* tensor = file_.findTensor(name);
@@ -112,23 +170,115 @@ class TensorReader {
   std::size_t bytes_ = 0;
 };
 
+// Rows [begin, begin + length) of each of `count` pieces of `stride` rows.
+std::vector<int> everyPiece(int count, int stride, int begin, int length) {
+  std::vector<int> rows;
+  for (int piece = 0; piece < count; ++piece) {
+    for (int i = 0; i < length; ++i)
+      rows.push_back(piece * stride + begin + i);
+  }
+  return rows;
+}
+
+void readAttention(TensorReader& in, const ModelConfig& c, const std::string& block, LayerWeights& layer) {
+  const int width = c.heads * c.headDim;
+  if (c.hybrid()) {  // each head's query is followed by its gate
+    layer.q = in.rowsOf(block + "attn_q", 2 * width, c.dim, everyPiece(c.heads, 2 * c.headDim, 0, c.headDim));
+    layer.attentionGate = in.rowsOf(block + "attn_q", 2 * width, c.dim,
+                                    everyPiece(c.heads, 2 * c.headDim, c.headDim, c.headDim));
+  } else {
+    layer.q = in.linear(block + "attn_q", width, c.dim);
+  }
+  layer.k = in.linear(block + "attn_k", c.kvHeads * c.headDim, c.dim);
+  layer.v = in.linear(block + "attn_v", c.kvHeads * c.headDim, c.dim);
+  layer.attentionOut = in.linear(block + "attn_output", c.dim, width);
+  if (c.normsHeads()) {
+    layer.qNorm = in.vector(block + "attn_q_norm.weight", c.headDim);
+    layer.kNorm = in.vector(block + "attn_k_norm.weight", c.headDim);
+  }
+}
+
+void readDeltaNet(TensorReader& in, const ModelConfig& c, const std::string& block, DeltaNetWeights& w) {
+  const DeltaNetConfig& d = c.deltaNet;
+  const int perKey = d.valueHeads / d.keyHeads;
+  if (in.has(block + "ssm_in.weight")) {
+    // Older files: per key head its query, its key, then the values and the gates of its value heads.
+    const int values = perKey * d.headDim, stride = 2 * d.headDim + 2 * values, all = d.keyHeads * stride;
+    std::vector<int> rows = everyPiece(d.keyHeads, stride, 0, d.headDim);
+    for (const int row : everyPiece(d.keyHeads, stride, d.headDim, d.headDim))
+      rows.push_back(row);
+    for (const int row : everyPiece(d.keyHeads, stride, 2 * d.headDim, values))
+      rows.push_back(row);
+    w.qkv = in.rowsOf(block + "ssm_in", all, c.dim, rows);
+    w.z = in.rowsOf(block + "ssm_in", all, c.dim,
+                    everyPiece(d.keyHeads, stride, 2 * d.headDim + values, values));
+  } else {
+    w.qkv = in.linear(block + "attn_qkv", d.channels(), c.dim);
+    w.z = in.linear(block + "attn_gate", d.valueDim(), c.dim);
+  }
+  if (c.architecture ==
+      Architecture::kQwen3Next) {  // per key head the betas of its value heads, then the alphas
+    w.beta =
+        in.rowsOf(block + "ssm_ba", 2 * d.valueHeads, c.dim, everyPiece(d.keyHeads, 2 * perKey, 0, perKey));
+    w.alpha = in.rowsOf(block + "ssm_ba", 2 * d.valueHeads, c.dim,
+                        everyPiece(d.keyHeads, 2 * perKey, perKey, perKey));
+  } else {
+    w.beta = in.linear(block + "ssm_beta", d.valueHeads, c.dim);
+    w.alpha = in.linear(block + "ssm_alpha", d.valueHeads, c.dim);
+  }
+  const std::vector<float> taps =
+      in.numbers(block + "ssm_conv1d.weight",
+                 {static_cast<std::uint64_t>(d.taps), static_cast<std::uint64_t>(d.channels())}, d.taps);
+  w.convolution.resize(taps.size());
+  for (std::size_t i = 0; i < taps.size(); ++i)
+    w.convolution[i % d.taps * d.channels() + i / d.taps] = taps[i];
+  w.timeStep = in.vector(block + "ssm_dt.bias", d.valueHeads);
+  w.rate = in.vector(block + "ssm_a", d.valueHeads);
+  w.norm = in.vector(block + "ssm_norm.weight", d.headDim);
+  w.out = in.linear(block + "ssm_out", c.dim, d.valueDim());
+}
+
+void readMixture(TensorReader& in, const ModelConfig& c, const std::string& block, MixtureWeights& w) {
+  const MixtureConfig& m = c.mixture;
+  w.router = in.linear(block + "ffn_gate_inp", m.experts, c.dim);
+  const std::string joined = block + "ffn_gate_up_exps.weight";
+  if (in.has(joined)) {
+    w.gate = in.experts(joined, m.experts, 2 * m.feedForward, 0, m.feedForward, c.dim);
+    w.up = in.experts(joined, m.experts, 2 * m.feedForward, m.feedForward, m.feedForward, c.dim);
+  } else {
+    w.gate = in.experts(block + "ffn_gate_exps.weight", m.experts, m.feedForward, 0, m.feedForward, c.dim);
+    w.up = in.experts(block + "ffn_up_exps.weight", m.experts, m.feedForward, 0, m.feedForward, c.dim);
+  }
+  w.down = in.experts(block + "ffn_down_exps.weight", m.experts, c.dim, 0, c.dim, m.feedForward);
+  if (m.sharedFeedForward == 0) return;
+  w.sharedRouter.weight = in.oneRow(block + "ffn_gate_inp_shexp.weight", c.dim);
+  w.sharedGate = in.linear(block + "ffn_gate_shexp", m.sharedFeedForward, c.dim);
+  w.sharedUp = in.linear(block + "ffn_up_shexp", m.sharedFeedForward, c.dim);
+  w.sharedDown = in.linear(block + "ffn_down_shexp", c.dim, m.sharedFeedForward);
+}
+
 LayerWeights readLayer(TensorReader& in, const ModelConfig& c, int index) {
   const std::string block = "blk." + std::to_string(index) + ".";
   LayerWeights layer;
   layer.attentionNorm = in.vector(block + "attn_norm.weight", c.dim);
-  layer.q = in.linear(block + "attn_q", c.heads * c.headDim, c.dim);
-  layer.k = in.linear(block + "attn_k", c.kvHeads * c.headDim, c.dim);
-  layer.v = in.linear(block + "attn_v", c.kvHeads * c.headDim, c.dim);
-  layer.attentionOut = in.linear(block + "attn_output", c.dim, c.heads * c.headDim);
-  layer.feedForwardNorm = in.vector(block + "ffn_norm.weight", c.dim);
-  layer.gate = in.linear(block + "ffn_gate", c.feedForward, c.dim);
-  layer.up = in.linear(block + "ffn_up", c.feedForward, c.dim);
-  layer.down = in.linear(block + "ffn_down", c.dim, c.feedForward);
-  if (c.architecture == Architecture::kGemma3) {
-    layer.qNorm = in.vector(block + "attn_q_norm.weight", c.headDim);
-    layer.kNorm = in.vector(block + "attn_k_norm.weight", c.headDim);
+  if (index < c.layers && c.recurrentLayer[index]) {
+    readDeltaNet(in, c, block, layer.deltaNet);
+  } else {
+    readAttention(in, c, block, layer);
+  }
+  // Hybrids call the norm before the feed-forward the one after attention.
+  layer.feedForwardNorm =
+      in.vector(block + (c.hybrid() ? "post_attention_norm.weight" : "ffn_norm.weight"), c.dim);
+  if (c.architecture == Architecture::kGemma2 || c.architecture == Architecture::kGemma3) {
     layer.postAttentionNorm = in.vector(block + "post_attention_norm.weight", c.dim);
     layer.postFeedForwardNorm = in.vector(block + "post_ffw_norm.weight", c.dim);
+  }
+  if (c.mixture.experts > 0) {
+    readMixture(in, c, block, layer.mixture);
+  } else {
+    layer.gate = in.linear(block + "ffn_gate", c.feedForward, c.dim);
+    layer.up = in.linear(block + "ffn_up", c.feedForward, c.dim);
+    layer.down = in.linear(block + "ffn_down", c.dim, c.feedForward);
   }
   return layer;
 }

@@ -19,17 +19,40 @@ struct Linear {
   std::vector<float> bias;       // (n), or empty
 };
 
+// Of a layer whose state follows the gated delta rule.
+struct DeltaNetWeights {
+  Linear qkv;                      // (channels, dim): queries, keys, values before the convolution
+  Linear z;                        // (valueDim, dim): gates the output
+  Linear beta, alpha;              // (valueHeads, dim)
+  std::vector<float> convolution;  // (taps, channels), oldest input first
+  std::vector<float> timeStep;     // (valueHeads): added to alpha
+  std::vector<float> rate;         // (valueHeads): decay = exp(rate * softplus(alpha + timeStep))
+  std::vector<float> norm;         // (headDim)
+  Linear out;                      // (dim, valueDim)
+};
+
+// A feed-forward of many experts.
+struct MixtureWeights {
+  Linear router;                                          // (experts, dim)
+  std::vector<kernels::PackedMatrix> gate, up;            // per expert (feedForward, dim)
+  std::vector<kernels::PackedMatrix> down;                // per expert (dim, feedForward)
+  Linear sharedRouter, sharedGate, sharedUp, sharedDown;  // the shared expert's, where there is one
+};
+
 struct LayerWeights {
   std::vector<float> attentionNorm;        // (dim)
   Linear q;                                // (heads * headDim, dim)
+  Linear attentionGate;                    // (heads * headDim, dim) where attention is gated
   Linear k, v;                             // (kvHeads * headDim, dim)
   Linear attentionOut;                     // (dim, heads * headDim)
-  std::vector<float> qNorm, kNorm;         // (headDim), gemma3 only
-  std::vector<float> postAttentionNorm;    // (dim), gemma3 only
+  std::vector<float> qNorm, kNorm;         // (headDim), or empty
+  std::vector<float> postAttentionNorm;    // (dim), or empty
   std::vector<float> feedForwardNorm;      // (dim)
-  Linear gate, up;                         // (feedForward, dim)
+  Linear gate, up;                         // (feedForward, dim), of a dense feed-forward
   Linear down;                             // (dim, feedForward)
-  std::vector<float> postFeedForwardNorm;  // (dim), gemma3 only
+  std::vector<float> postFeedForwardNorm;  // (dim), or empty
+  DeltaNetWeights deltaNet;                // of recurrent layers, which have no q, k, v
+  MixtureWeights mixture;                  // of mixtures, which have no gate, up, down
 };
 
 // Rows of the embedding, read where the file is mapped.

@@ -20,7 +20,7 @@ double millisecondsSince(Clock::time_point start) {
 // One run of the loop.
 class Run {
  public:
-  Run(Decoder& decoder, KvSequence& sequence, const Generation& request, const GenerationCallbacks& callbacks,
+  Run(Decoder& decoder, Sequence& sequence, const Generation& request, const GenerationCallbacks& callbacks,
       const std::atomic<bool>* cancel)
       : decoder_(decoder),
         sequence_(sequence),
@@ -186,7 +186,7 @@ class Run {
   }
 
   Decoder& decoder_;
-  KvSequence& sequence_;
+  Sequence& sequence_;
   const Generation& request_;
   const GenerationCallbacks& callbacks_;
   const std::atomic<bool>* cancel_;

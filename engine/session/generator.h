@@ -50,11 +50,11 @@ class Generator {
                         const std::atomic<bool>* cancel = nullptr);
 
   // Keys and values of what the last run has forwarded: everything but the last token.
-  const KvSequence& sequence() const { return sequence_; }
+  const Sequence& sequence() const { return sequence_; }
 
  private:
   Decoder& decoder_;
-  KvSequence sequence_;
+  Sequence sequence_;
 };
 
 // Whether `promptTokens` leave room for an answer: ok, or kContextLengthExceeded with limit and excess in its

@@ -104,7 +104,7 @@ class Verifier {
   }
 
   // Logits of every position of the first `count` sample tokens, forwarded `chunk` at a time.
-  Status forwardText(Decoder& decoder, KvSequence& sequence, int count, int chunk, Rows& rows) {
+  Status forwardText(Decoder& decoder, Sequence& sequence, int count, int chunk, Rows& rows) {
     for (int done = 0; done < count; done += chunk) {
       const int size = std::min(chunk, count - done);
       const std::vector<int> all = iota(size);
@@ -127,7 +127,7 @@ class Verifier {
 
   Status prefillIsDecode(CheckResult& result) {
     const int count = std::min(tokens(), decoder_->maxRows());
-    KvSequence whole = decoder_->newSequence(), single = decoder_->newSequence();
+    Sequence whole = decoder_->newSequence(), single = decoder_->newSequence();
     Rows batched, decoded;
     if (Status s = forwardText(*decoder_, whole, count, count, batched); !s.ok()) return s;
     if (Status s = forwardText(*decoder_, single, count, 1, decoded); !s.ok()) return s;
@@ -139,11 +139,11 @@ class Verifier {
 
   Status chunksDoNotMatter(CheckResult& result) {
     const int count = std::min(tokens(), decoder_->maxRows());
-    KvSequence whole = decoder_->newSequence();
+    Sequence whole = decoder_->newSequence();
     Rows expected;
     if (Status s = forwardText(*decoder_, whole, count, count, expected); !s.ok()) return s;
     for (const int chunk : {7, 33, 64}) {
-      KvSequence sequence = decoder_->newSequence();
+      Sequence sequence = decoder_->newSequence();
       Rows rows;
       if (Status s = forwardText(*decoder_, sequence, count, std::min(chunk, decoder_->maxRows()), rows);
           !s.ok())
@@ -159,7 +159,7 @@ class Verifier {
   // as one of many siblings (what stands beside it changes).
   Status rowIsItself(CheckResult& result) {
     const int context = std::min(70, tokens() - 2);
-    KvSequence sequence = decoder_->newSequence();
+    Sequence sequence = decoder_->newSequence();
     Rows ignored;
     if (Status s = forwardText(*decoder_, sequence, context, decoder_->maxRows(), ignored); !s.ok()) return s;
     const TokenId token = text_[context];
@@ -195,11 +195,11 @@ class Verifier {
 
   Status forkIsExact(CheckResult& result) {
     const int context = std::min(70, tokens() - 10);
-    KvSequence sequence = decoder_->newSequence();
+    Sequence sequence = decoder_->newSequence();
     Rows ignored;
     if (Status s = forwardText(*decoder_, sequence, context, decoder_->maxRows(), ignored); !s.ok()) return s;
     // The fork goes another way first; the original must not notice.
-    KvSequence fork = sequence.fork(), other = sequence.fork();
+    Sequence fork = sequence.fork(), other = sequence.fork();
     TokenStream stream(model_->config().vocabulary, 13);
     for (int i = 0; i < 6; ++i) {
       Rows rows[2];
@@ -224,7 +224,7 @@ class Verifier {
   // that never was.
   Status unusedSlotsAreNotRead(CheckResult& result) {
     const int context = std::min(50, tokens() - 8);
-    KvSequence clean = decoder_->newSequence(), cut = decoder_->newSequence();
+    Sequence clean = decoder_->newSequence(), cut = decoder_->newSequence();
     Rows ignored;
     if (Status s = forwardText(*decoder_, clean, context, decoder_->maxRows(), ignored); !s.ok()) return s;
     if (Status s = forwardText(*decoder_, cut, context, decoder_->maxRows(), ignored); !s.ok()) return s;
@@ -233,12 +233,14 @@ class Verifier {
     while (noise.size() < 10)
       noise.add(stream.next(), noise.size() - 1, context);
     const std::vector<int> all = iota(noise.size());
+    const RecurrentState before = cut.recurrent;
     if (Status s = decoder_->forward(cut, noise, {}, options_.cancel); !s.ok()) return s;
     if (Status s = decoder_->commit(cut, all); !s.ok()) return s;
-    cut.truncate(context);
+    cut.kv.truncate(context);
+    cut.recurrent = before;
     Rows rows[2];
     int at = 0;
-    for (KvSequence* sequence : {&clean, &cut}) {
+    for (Sequence* sequence : {&clean, &cut}) {
       for (int i = 0; i < 4; ++i) {
         const int zero = 0;
         Batch batch;
@@ -257,12 +259,12 @@ class Verifier {
   Status threadsDoNotMatter(CheckResult& result) {
     const int count = std::min({tokens(), 48, decoder_->maxRows()});
     Rows expected;
-    KvSequence sequence = decoder_->newSequence();
+    Sequence sequence = decoder_->newSequence();
     if (Status s = forwardText(*decoder_, sequence, count, count, expected); !s.ok()) return s;
     for (std::size_t i = 1; i < options_.threadCounts.size(); ++i) {
       auto decoder = newDecoder(kernels_, options_.threadCounts[i]);
       if (!decoder.ok()) return decoder.error();
-      KvSequence other = (*decoder)->newSequence();
+      Sequence other = (*decoder)->newSequence();
       Rows rows;
       if (Status s = forwardText(**decoder, other, count, 9, rows); !s.ok()) return s;
       compare(expected, rows, result);
@@ -277,13 +279,13 @@ class Verifier {
   Status kernelSetsAgree(CheckResult& result) {
     const int count = std::min(options_.kernelTokens, tokens());
     Rows expected;
-    KvSequence sequence = decoder_->newSequence();
+    Sequence sequence = decoder_->newSequence();
     if (Status s = forwardText(*decoder_, sequence, count, count, expected); !s.ok()) return s;
     result.detail = kernels_.name;
     for (const kernels::KernelSet* set : options_.otherSets) {
       auto decoder = newDecoder(*set, options_.threadCounts.back());
       if (!decoder.ok()) return decoder.error();
-      KvSequence other = (*decoder)->newSequence();
+      Sequence other = (*decoder)->newSequence();
       Rows rows;
       if (Status s = forwardText(**decoder, other, count, count, rows); !s.ok()) return s;
       compare(expected, rows, result);
@@ -322,10 +324,12 @@ class Verifier {
   Status ownTextIsPlain(CheckResult& result) { return speculationIsPlain(DrafterKind::kOwnText, result); }
   Status wrongIsPlain(CheckResult& result) { return speculationIsPlain(DrafterKind::kWrong, result); }
 
-  Status generate(DrafterKind drafter, int width, GenerationOutcome& outcome, KvSequence& sequence) {
+  Status generate(DrafterKind drafter, int width, GenerationOutcome& outcome, Sequence& sequence) {
     Generation request;
-    request.prompt =
-        std::vector<TokenId>(text_.begin(), text_.begin() + std::min<std::size_t>(text_.size(), 100));
+    // The beginning comes again at the end, so that lookup has something to find from the first round on.
+    const std::size_t repeated = 12, whole = std::min<std::size_t>(text_.size(), 88);
+    request.prompt.assign(text_.begin(), text_.begin() + whole);
+    request.prompt.insert(request.prompt.end(), text_.begin(), text_.begin() + std::min(repeated, whole));
     request.maxTokens = options_.generated;
     request.speculation = {drafter, width};
     request.endAtEndTokens = false;
@@ -342,7 +346,7 @@ class Verifier {
       if (Status s = generate(DrafterKind::kOff, 1, *plain_, *plainSequence_); !s.ok()) return s;
     }
     GenerationOutcome outcome;
-    KvSequence sequence = decoder_->newSequence();
+    Sequence sequence = decoder_->newSequence();
     if (Status s = generate(drafter, drafter == DrafterKind::kWrong ? 3 : 7, outcome, sequence); !s.ok())
       return s;
     for (std::size_t i = 0; i < plain_->tokens.size(); ++i) {
@@ -368,7 +372,7 @@ class Verifier {
   std::unique_ptr<Decoder> decoder_;
   std::vector<TokenId> text_;
   std::optional<GenerationOutcome> plain_;
-  std::optional<KvSequence> plainSequence_;
+  std::optional<Sequence> plainSequence_;
   Status status_;
 };
 

@@ -11,6 +11,10 @@
 
 namespace tandem::test {
 
+// The recipes in tests/data/tiny-models of the architectures that can be run.
+inline constexpr const char* kTinyModels[] = {"llama",    "gemma2",    "gemma3", "qwen3",
+                                              "qwen3moe", "qwen3next", "qwen35", "qwen35moe"};
+
 // Writes the model of a recipe (tests/data/tiny-models/NAME.json) to `outPath`. The recorded logits belong to
 // seed 1.
 Status writeTinyModel(const std::string& recipePath, const std::string& outPath, std::uint64_t seed = 1);

@@ -52,7 +52,8 @@ Status writeQuantizedTiny(const std::string& tinyPath, const std::string& outPat
   std::uint32_t index = 0;
   for (const auto& tensor : (*file)->tensors()) {
     const Recipe* recipe = nullptr;
-    while (tensor.dims.size() == 2 && !recipe) {
+    const bool blocks = tensor.dims[0] % 32 == 0;  // else no recipe fits
+    while (tensor.dims.size() > 1 && blocks && !recipe) {
       const Recipe& candidate = kRecipes[index++ % std::size(kRecipes)];
       if (tensor.dims[0] % gguf::blockInfo(candidate.type).elements == 0) recipe = &candidate;
     }

@@ -1,4 +1,4 @@
-// A tiny llama model whose matrices are quantised, every format in turn, so that tests of the quantised
+// A tiny model whose matrices are quantised, every format in turn, so that tests of the quantised
 // arithmetic need no real model.
 #pragma once
 

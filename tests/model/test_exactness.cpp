@@ -44,14 +44,17 @@ class TestExactness : public QObject {
 
  private slots:
   void initTestCase() {
-    for (const char* name : {"llama", "gemma3"})
+    for (const char* name : kTinyModels)
       QVERIFY(writeTinyModel(recipe(name), path(name)).ok());
     QVERIFY(writeQuantizedTiny(path("llama"), path("quantized")).ok());
+    QVERIFY(writeQuantizedTiny(path("qwen35moe"), path("quantizedHybrid")).ok());
   }
 
   void checksPass_data() {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"llama", "gemma3", "quantized"})
+    for (const char* name : kTinyModels)
+      QTest::newRow(name) << name;
+    for (const char* name : {"quantized", "quantizedHybrid"})
       QTest::newRow(name) << name;
   }
   void checksPass() {

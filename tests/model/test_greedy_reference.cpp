@@ -85,7 +85,7 @@ class TestGreedyReference : public QObject {
     for (const Case& c : all) {
       std::vector<TokenId> text = c.prompt;
       text.insert(text.end(), c.greedy.begin(), c.greedy.end() - 1);
-      KvSequence sequence = decoder_->newSequence();
+      Sequence sequence = decoder_->newSequence();
       // Positions that predict a recorded token: from the prompt's last on.
       for (int done = 0; done < int(text.size());) {
         const int count = std::min<int>(64, int(text.size()) - done);

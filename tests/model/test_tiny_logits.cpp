@@ -16,7 +16,7 @@ class TestTinyLogits : public QObject {
  private slots:
   void agreeWithTheRecordedOnes_data() {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"llama", "gemma3"})
+    for (const char* name : kTinyModels)
       QTest::newRow(name) << name;
   }
   void agreeWithTheRecordedOnes() {

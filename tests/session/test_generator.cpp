@@ -68,7 +68,7 @@ class TestGenerator : public QObject {
     Engine engine = open(name.toUtf8().constData(), 2);
     const auto plain = engine.generator->run(request(120, DrafterKind::kOff, 1, temperature), {});
     QVERIFY(plain.status.ok());
-    const KvSequence cache = engine.generator->sequence();
+    const Sequence cache = engine.generator->sequence();
     QCOMPARE(int(plain.tokens.size()), 120);
     for (const DrafterKind drafter : {DrafterKind::kOwnText, DrafterKind::kWrong}) {
       for (const int width : {1, 2, 3, 7, 15, 31}) {
@@ -95,7 +95,7 @@ class TestGenerator : public QObject {
       QVERIFY(copy->write(path("ends")).ok());
       Engine engine = open("ends");
       const auto first = std::find(plain.tokens.begin(), plain.tokens.end(), end) - plain.tokens.begin();
-      std::optional<KvSequence> cache;
+      std::optional<Sequence> cache;
       for (const DrafterKind drafter : {DrafterKind::kOff, DrafterKind::kOwnText, DrafterKind::kWrong}) {
         Generation r = request(60, drafter, 15);
         r.endAtEndTokens = true;
@@ -199,7 +199,7 @@ class TestGenerator : public QObject {
   void rejectedDraftsLeaveNoTracePastTheWindow() {
     Engine engine = open("gemma3");
     const auto plain = engine.generator->run(request(150, DrafterKind::kOff), {});
-    const KvSequence cache = engine.generator->sequence();
+    const Sequence cache = engine.generator->sequence();
     QVERIFY(cache.length() > 3 * 32);
     for (int width = 1; width <= 31; ++width) {
       const auto outcome = engine.generator->run(request(150, DrafterKind::kWrong, width), {});

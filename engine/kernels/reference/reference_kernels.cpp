@@ -235,6 +235,44 @@ void gatedActivation(float* gate, const float* up, int n, Activation activation)
     gate[i] = (activation == Activation::kSilu ? silu(gate[i]) : gelu(gate[i])) * up[i];
 }
 
+void sigmoidGate(float* x, const float* gate, int n) {
+  for (int i = 0; i < n; ++i)
+    x[i] = x[i] / (1.0f + exp(0.0f - gate[i]));
+}
+
+void addScaled(float* x, const float* y, float factor, int n) {
+  for (int i = 0; i < n; ++i)
+    x[i] = std::fmaf(factor, y[i], x[i]);
+}
+
+void convolve(const float* const* in, const float* weights, int taps, int n, float* out) {
+  for (int i = 0; i < n; ++i) {
+    float sum = 0;
+    for (int t = 0; t < taps; ++t)
+      sum = std::fmaf(in[t][i], weights[static_cast<std::size_t>(t) * n + i], sum);
+    out[i] = silu(sum);
+  }
+}
+
+void deltaStep(const DeltaStep& step) {
+  const int n = step.headDim;
+  for (int j = 0; j < n; ++j) {  // an element of the value: a column of the state
+    float* column = step.state + j;
+    float known = 0;
+    for (int i = 0; i < n; ++i) {
+      column[i * n] *= step.decay;
+      known = std::fmaf(column[i * n], step.k[i], known);
+    }
+    const float d = (step.v[j] - known) * step.beta;
+    float out = 0;
+    for (int i = 0; i < n; ++i) {
+      column[i * n] = std::fmaf(step.k[i], d, column[i * n]);
+      if (step.q) out = std::fmaf(column[i * n], step.q[i], out);
+    }
+    if (step.q) step.out[j] = out;
+  }
+}
+
 void add(float* x, const float* y, int n) {
   for (int i = 0; i < n; ++i)
     x[i] += y[i];
@@ -265,9 +303,13 @@ const KernelSet& referenceKernels() {
       .attendF16 = attend<CacheType::kF16>,
       .attendF32 = attend<CacheType::kF32>,
       .gatedActivation = gatedActivation,
+      .sigmoidGate = sigmoidGate,
       .add = add,
+      .addScaled = addScaled,
       .scale = scale,
       .softCap = softCapRow,
+      .convolve = convolve,
+      .deltaStep = deltaStep,
   };
   return set;
 }

@@ -46,9 +46,13 @@ const KernelSet& avx2Kernels() {
       .attendF16 = avx2::attendF16,
       .attendF32 = avx2::attendF32,
       .gatedActivation = avx2::gatedActivation,
+      .sigmoidGate = avx2::sigmoidGate,
       .add = avx2::add,
+      .addScaled = avx2::addScaled,
       .scale = avx2::scale,
       .softCap = avx2::softCap,
+      .convolve = avx2::convolve,
+      .deltaStep = avx2::deltaStep,
   };
   return set;
 }

@@ -141,6 +141,14 @@ void gatedActivation(float* gate, const float* up, int n, Activation activation)
   }
 }
 
+void sigmoidGate(float* x, const float* gate, int n) {
+  transform(x, gate, n, [](F8 a, F8 g) { return a / (all(1.0f) + exp(zero() - g)); });
+}
+
+void addScaled(float* x, const float* y, float factor, int n) {
+  transform(x, y, n, [=](F8 a, F8 b) { return fma(all(factor), b, a); });
+}
+
 void add(float* x, const float* y, int n) {
   transform(x, y, n, [](F8 a, F8 b) { return a + b; });
 }

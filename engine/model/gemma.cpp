@@ -4,7 +4,7 @@
 
 namespace tandem {
 
-void forwardGemma3(ForwardPass& pass) {
+void forwardGemma(ForwardPass& pass) {
   const ModelConfig& c = pass.config();
   Activations& a = pass.activations();
   pass.embed();
@@ -13,8 +13,10 @@ void forwardGemma3(ForwardPass& pass) {
     const bool windowed = c.windowedLayer[i];
     pass.norm(a.x.data(), w.attentionNorm, a.normed.data(), c.dim);
     pass.project(a.normed.data(), c.dim, {{w.q, a.q.data()}, {w.k, a.k.data()}, {w.v, a.v.data()}});
-    pass.normHeads(a.q.data(), c.heads, w.qNorm);
-    pass.normHeads(a.k.data(), c.kvHeads, w.kNorm);
+    if (c.normsHeads()) {
+      pass.normHeads(a.q.data(), c.heads, w.qNorm);
+      pass.normHeads(a.k.data(), c.kvHeads, w.kNorm);
+    }
     pass.rope(a.q.data(), c.heads, windowed);
     pass.rope(a.k.data(), c.kvHeads, windowed);
     pass.storeKeysAndValues(i);
@@ -24,9 +26,7 @@ void forwardGemma3(ForwardPass& pass) {
     pass.addToResidual(a.projected.data());
 
     pass.norm(a.x.data(), w.feedForwardNorm, a.normed.data(), c.dim);
-    pass.project(a.normed.data(), c.dim, {{w.gate, a.gate.data()}, {w.up, a.up.data()}});
-    pass.gatedActivation();
-    pass.project(a.gate.data(), c.feedForward, {{w.down, a.projected.data()}});
+    pass.feedForward(w);
     pass.norm(a.projected.data(), w.postFeedForwardNorm, a.projected.data(), c.dim);
     pass.addToResidual(a.projected.data());
   }

@@ -1,0 +1,126 @@
+// The steps of a mixture of experts (rule 7 of docs/arithmetic.md): the router's choice, each expert over the
+// rows that chose it, and the sum in order of rank, one row at a time.
+#include <algorithm>
+#include <cmath>
+
+#include "engine/kernels/math32.h"
+#include "engine/model/forward_pass.h"
+
+namespace tandem {
+
+using kernels::PackedMatrix;
+
+void ForwardPass::mixture(const MixtureWeights& w) {
+  const MixtureConfig& m = config_.mixture;
+  const int dim = config_.dim, picked = rows_ * m.used;
+  project(a_.normed.data(), dim, {{w.router, a_.routing.data()}});
+  if (!finite_.load()) return;
+  pickExperts();
+  if (!finite_.load()) return;
+
+  // The rows in the order of their experts, so that each expert reads its weights once.
+  int place = 0;
+  for (const std::vector<Pick>& expert : picks_) {
+    for (const Pick& pick : expert) {
+      const float* from = a_.normed.data() + static_cast<std::size_t>(pick.row) * dim;
+      std::copy(from, from + dim, a_.expertIn.data() + static_cast<std::size_t>(place) * dim);
+      place_[pick.row * m.used + pick.rank] = place++;
+    }
+  }
+  multiplyExperts({{w.gate, a_.expertGate.data()}, {w.up, a_.expertUp.data()}}, a_.expertIn.data());
+  gatedActivation(a_.expertGate.data(), a_.expertUp.data(), picked, m.feedForward);
+  multiplyExperts({{w.down, a_.expertOut.data()}}, a_.expertGate.data());
+  if (!finite_.load()) return;
+  if (m.sharedFeedForward > 0) {
+    project(
+        a_.normed.data(), dim,
+        {{w.sharedGate, a_.gate.data()}, {w.sharedUp, a_.up.data()}, {w.sharedRouter, a_.routing.data()}});
+    gatedActivation(a_.gate.data(), a_.up.data(), rows_, m.sharedFeedForward);
+    project(a_.gate.data(), m.sharedFeedForward, {{w.sharedDown, a_.expertIn.data()}});
+  }
+  joinExperts(w);
+}
+
+// The experts with the highest scores, of equal ones the lower index first; a weight is the expert's share of
+// the softmax over all, divided by the sum of the chosen shares in order of rank.
+void ForwardPass::pickExperts() {
+  const MixtureConfig& m = config_.mixture;
+  picks_.assign(m.experts, {});
+  place_.resize(static_cast<std::size_t>(rows_) * m.used);
+  std::vector<int> order(m.experts);
+  std::vector<float> share(m.experts);
+  for (int row = 0; row < rows_; ++row) {
+    const float* score = a_.routing.data() + static_cast<std::size_t>(row) * m.experts;
+    for (int e = 0; e < m.experts; ++e) {
+      order[e] = e;
+      if (!std::isfinite(score[e])) finite_.store(false);
+    }
+    if (!finite_.load()) return;
+    std::partial_sort(order.begin(), order.begin() + m.used, order.end(), [score](int a, int b) {
+      return score[a] > score[b] || (score[a] == score[b] && a < b);
+    });
+    float sum = 0;
+    for (int e = 0; e < m.experts; ++e) {
+      share[e] = kernels::exp(score[e] - score[order[0]]);
+      sum += share[e];
+    }
+    float chosen = 0;
+    for (int rank = 0; rank < m.used; ++rank) {
+      share[order[rank]] = share[order[rank]] / sum;
+      chosen += share[order[rank]];
+    }
+    constexpr float kLeast = 0x1p-14f;  // the smallest normal half, so that nothing is divided by zero
+    for (int rank = 0; rank < m.used; ++rank)
+      picks_[order[rank]].push_back({row, rank, share[order[rank]] / kernels::maxOf(chosen, kLeast)});
+  }
+}
+
+// out = each expert's matrix times its rows, which follow each other in `in`.
+void ForwardPass::multiplyExperts(std::initializer_list<ExpertProduct> products, const float* in) {
+  const PackedMatrix& first = products.begin()->experts.front();
+  if (!kernels::isFloatFormat(first.format())) quantize(in, static_cast<int>(place_.size()), first.k());
+  if (!finite_.load()) return;
+  std::vector<std::pair<int, int>> busy;  // expert, its first row
+  int row = 0;
+  for (std::size_t e = 0; e < picks_.size(); ++e) {
+    if (!picks_[e].empty()) busy.emplace_back(static_cast<int>(e), row);
+    row += static_cast<int>(picks_[e].size());
+  }
+  for (const ExpertProduct& p : products) {
+    const int groups = p.experts.front().groups(), n = p.experts.front().n();
+    split(static_cast<int>(busy.size()) * groups, [&](int begin, int end) {
+      for (int unit = begin; unit < end;) {
+        const auto [expert, at] = busy[unit / groups];
+        const int from = unit % groups, to = std::min(groups, from + end - unit);
+        multiply(p.experts[expert], in, at, static_cast<int>(picks_[expert].size()), from, to,
+                 p.out + static_cast<std::size_t>(at) * n);
+        unit += to - from;
+      }
+    });
+  }
+}
+
+// projected = the sum over ranks of weight * expert's output, then the gated shared expert.
+void ForwardPass::joinExperts(const MixtureWeights& w) {
+  const MixtureConfig& m = config_.mixture;
+  const int dim = config_.dim;
+  std::vector<float> weight(static_cast<std::size_t>(rows_) * m.used);
+  for (const std::vector<Pick>& expert : picks_) {
+    for (const Pick& pick : expert)
+      weight[pick.row * m.used + pick.rank] = pick.weight;
+  }
+  split(rows_, [&](int begin, int end) {
+    for (int row = begin; row < end; ++row) {
+      float* out = a_.projected.data() + static_cast<std::size_t>(row) * dim;
+      std::fill(out, out + dim, 0.0f);
+      for (int i = row * m.used; i < (row + 1) * m.used; ++i)
+        kernels_.addScaled(out, a_.expertOut.data() + static_cast<std::size_t>(place_[i]) * dim, weight[i],
+                           dim);
+      if (w.sharedDown.weight.empty()) continue;
+      const float open = 1.0f / (1.0f + kernels::exp(0.0f - a_.routing[row]));
+      kernels_.addScaled(out, a_.expertIn.data() + static_cast<std::size_t>(row) * dim, open, dim);
+    }
+  });
+}
+
+}  // namespace tandem
