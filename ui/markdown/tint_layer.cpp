@@ -1,28 +1,112 @@
 #include "ui/markdown/tint_layer.h"
 
 #include <QAbstractTextDocumentLayout>
+#include <QPainter>
 #include <QQuickWindow>
-#include <QSGNode>
-#include <QSGRectangleNode>
+#include <QSGGeometryNode>
+#include <QSGRenderNode>
+#include <QSGRendererInterface>
+#include <QSGVertexColorMaterial>
 #include <QTextBlock>
 #include <QTextDocument>
 #include <QTextLayout>
 #include <algorithm>
+#include <array>
 
 namespace tandem::markdown {
 
 namespace {
 
-constexpr qreal kSide = 2;      // pixels a plate reaches beyond its text
-constexpr qreal kGap = 1;       // pixels left free between the plates of two lines
-constexpr qreal kCorner = 2;    // depth of a corner
-constexpr qreal kMargin = 200;  // pixels beyond the visible part that are drawn too
+constexpr qreal kSide = 2;    // pixels a plate reaches beyond its text
+constexpr qreal kGap = 1;     // pixels left free between the plates of two lines
+constexpr qreal kCorner = 2;  // depth of a corner
+
+// The middle of a plate, and a shorter piece at each side for the look of round corners.
+std::array<QRectF, 3> piecesOf(const TintLayer::Plate& plate) {
+  const QRectF box(plate.box.toRect());
+  const QRectF left(box.left(), box.top() + kCorner, kCorner, box.height() - 2 * kCorner);
+  return {box.adjusted(kCorner, 0, -kCorner, 0), left, left.translated(box.width() - kCorner, 0)};
+}
+
+// All plates of a layer are one node, of one kind for each renderer: the software renderer pays for every
+// node with arithmetic on regions, and an answer has thousands of plates.
+class PaintedPlates : public QSGRenderNode {
+ public:
+  explicit PaintedPlates(QQuickWindow* window) : window_(window) {}
+
+  void show(const std::vector<TintLayer::Plate>& plates) {
+    plates_ = plates;
+    rect_ = {};
+    for (const TintLayer::Plate& plate : plates_)
+      rect_ |= QRectF(plate.box.toRect());
+    markDirty(DirtyGeometry | DirtyMaterial);
+  }
+  void render(const RenderState* state) override {
+    auto* painter = static_cast<QPainter*>(
+        window_->rendererInterface()->getResource(window_, QSGRendererInterface::PainterResource));
+    const QRegion* clip = state->clipRegion();
+    if (clip && !clip->isEmpty()) painter->setClipRegion(*clip, Qt::ReplaceClip);  // in the window's pixels
+    painter->setTransform(matrix()->toTransform());
+    painter->setOpacity(inheritedOpacity());
+    const QRectF visible = painter->clipBoundingRect();
+    for (const TintLayer::Plate& plate : plates_) {
+      if (!plate.box.intersects(visible)) continue;
+      for (const QRectF& piece : piecesOf(plate))
+        painter->fillRect(piece, plate.color);
+    }
+  }
+  RenderingFlags flags() const override { return BoundedRectRendering; }
+  QRectF rect() const override { return rect_; }
+
+ private:
+  QQuickWindow* window_;
+  std::vector<TintLayer::Plate> plates_;
+  QRectF rect_;
+};
+
+class PlateTriangles : public QSGGeometryNode {
+ public:
+  PlateTriangles() : geometry_(QSGGeometry::defaultAttributes_ColoredPoint2D(), 0) {
+    geometry_.setDrawingMode(QSGGeometry::DrawTriangles);
+    setGeometry(&geometry_);
+    setMaterial(&material_);
+  }
+
+  void show(const std::vector<TintLayer::Plate>& plates) {
+    geometry_.allocate(static_cast<int>(plates.size()) * 3 * 6);
+    QSGGeometry::ColoredPoint2D* next = geometry_.vertexDataAsColoredPoint2D();
+    for (const TintLayer::Plate& plate : plates) {
+      for (const QRectF& piece : piecesOf(plate)) {
+        for (const QPointF corner : {piece.topLeft(), piece.topRight(), piece.bottomLeft(), piece.topRight(),
+                                     piece.bottomRight(), piece.bottomLeft()}) {
+          set(*next++, corner, plate.color);
+        }
+      }
+    }
+    markDirty(DirtyGeometry);
+  }
+
+ private:
+  static void set(QSGGeometry::ColoredPoint2D& point, QPointF place, const QColor& color) {
+    const auto part = [&](float value) { return static_cast<uchar>(qRound(value * color.alphaF() * 255)); };
+    point.set(static_cast<float>(place.x()), static_cast<float>(place.y()), part(color.redF()),
+              part(color.greenF()), part(color.blueF()), static_cast<uchar>(color.alpha()));
+  }
+
+  QSGGeometry geometry_;
+  QSGVertexColorMaterial material_;
+};
+
+template <class Node>
+QSGNode* showPlates(Node* node, const std::vector<TintLayer::Plate>& plates) {
+  node->show(plates);
+  return node;
+}
 
 }  // namespace
 
 TintLayer::TintLayer(QQuickItem* parent) : QQuickItem(parent) {
   setFlag(ItemHasContents);
-  setFlag(ItemObservesViewport);
   connect(this, &TintLayer::changed, this, &TintLayer::polish);
 }
 
@@ -59,7 +143,7 @@ void TintLayer::updatePolish() {
     }
   }
   if (plates_.size() != before) emit platesChanged();
-  update();
+  if (before > 0 || !plates_.empty()) update();
 }
 
 // One plate for each line the span touches.
@@ -90,38 +174,15 @@ void TintLayer::addPlates(const BlockDocument::Span& span, const QColor& color) 
   }
 }
 
-// Only what can be seen gets nodes: a long answer has thousands of plates.
 QSGNode* TintLayer::updatePaintNode(QSGNode* node, UpdatePaintNodeData*) {
-  // A transform node, although it moves nothing: below a plain node the software renderer gives rectangles that
-  // come later the window's place instead of the item's.
-  if (!node) node = new QSGTransformNode;
-  const QRectF visible = clipRect().adjusted(0, -kMargin, 0, kMargin);
-  auto* next = static_cast<QSGRectangleNode*>(node->firstChild());
-  const auto place = [&](const QRectF& box, const QColor& color) {
-    if (!next) {
-      next = window()->createRectangleNode();
-      node->appendChildNode(next);
-    }
-    next->setRect(box);
-    next->setColor(color);
-    next = static_cast<QSGRectangleNode*>(next->nextSibling());
-  };
-  for (const Plate& plate : plates_) {
-    if (!plate.box.intersects(visible)) continue;
-    // Three rectangles: the middle, and a shorter one at each side for the look of round corners.
-    const QRectF box(plate.box.toRect());
-    const QRectF left(box.left(), box.top() + kCorner, kCorner, box.height() - 2 * kCorner);
-    const QRectF right(box.right() - kCorner, left.top(), kCorner, left.height());
-    place(box.adjusted(kCorner, 0, -kCorner, 0), plate.color);
-    place(left, plate.color);
-    place(right, plate.color);
+  if (plates_.empty()) {
+    delete node;
+    return nullptr;
   }
-  while (next) {
-    auto* rest = static_cast<QSGRectangleNode*>(next->nextSibling());
-    delete next;
-    next = rest;
+  if (window()->rendererInterface()->graphicsApi() == QSGRendererInterface::Software) {
+    return showPlates(node ? static_cast<PaintedPlates*>(node) : new PaintedPlates(window()), plates_);
   }
-  return node;
+  return showPlates(node ? static_cast<PlateTriangles*>(node) : new PlateTriangles, plates_);
 }
 
 }  // namespace tandem::markdown
