@@ -1,21 +1,19 @@
 #include "app/cli/engine_choice.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <random>
 #include <vector>
 
 #include "engine/sampler/sampler.h"
-#include "engine/speculation/drafter.h"
+#include "engine/speculation/options.h"
 
 namespace tandem::cli {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr int kMaxInt = std::numeric_limits<int>::max();
-constexpr int kMaxDraft = 31;
 
 Setter kernelSet(const kernels::KernelSet*& out) {
   return [&out](std::string_view name) -> Status {
@@ -34,30 +32,15 @@ Setter cacheType(kernels::CacheType& out) {
   };
 }
 
-Setter drafter(DrafterKind& out) {
-  return [&out](std::string_view name) -> Status {
-    const auto found = drafterByName(name);
-    if (!found) return found.error();
-    out = *found;
-    return {};
-  };
+Setter drafters(SpeculationOptions& out) {
+  return [&out](std::string_view names) { return setDrafters(names, out); };
 }
 
-// "auto" leaves the width as it is.
-Setter draftShape(int& width) {
-  return [&width](std::string_view name) -> Status {
-    if (name == "auto") return {};
-    constexpr std::string_view kChain = "chain";
-    int parsed = 0;
-    if (name.starts_with(kChain)) {
-      const std::string_view digits = name.substr(kChain.size());
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), parsed);
-      if (error != std::errc() || end != digits.data() + digits.size()) parsed = 0;
-    }
-    if (parsed < 1 || parsed > kMaxDraft) {
-      return badArgument("must be auto, or chain1 to chain" + std::to_string(kMaxDraft), "shape");
-    }
-    width = parsed;
+Setter draftShape(DraftShape& out) {
+  return [&out](std::string_view name) -> Status {
+    const auto shape = draftShapeByName(name);
+    if (!shape) return shape.error();
+    out = *shape;
     return {};
   };
 }
@@ -113,9 +96,10 @@ OptionTable samplingTable(SamplingChoice& choice) {
 
 OptionTable speculationTable(SpeculationOptions& speculation) {
   return {
-      {"--spec", 0, "NAME", "drafter: off, auto, own-text or wrong", drafter(speculation.drafter)},
-      {"--shape", 0, "SHAPE", "drafted tokens a round: auto, or chain1 to chain31",
-       draftShape(speculation.width)},
+      {"--spec", 0, "NAMES", "off, auto, or a list of own-text, store, draft, mtp, wrong, half-right, random",
+       drafters(speculation)},
+      {"--shape", 0, "SHAPE", "what is drafted a round: auto, chain1 to chain31 or tree1 to tree31",
+       draftShape(speculation.shape)},
   };
 }
 

@@ -6,16 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "engine/speculation/options.h"
+
 namespace tandem {
 
 namespace {
 
 using Json = nlohmann::json;
-
-const char* drafterName(DrafterKind kind) {
-  constexpr std::array<const char*, 3> kNames = {"off", "own-text", "wrong"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
 
 // The double with the float's shortest digits: 0.7f is written 0.7, and reads back as 0.7f.
 double shortest(float value) {
@@ -52,6 +49,14 @@ void readName(const Json& json, const char* key, const char* (*name)(T), T last,
   }
 }
 
+void readByOrigin(const Json& json, const char* key, int (&counts)[kTokenOriginCount]) {
+  const auto by = json.find(key);
+  if (by == json.end() || !by->is_array()) return;
+  for (std::size_t i = 0; i < std::min<std::size_t>(by->size(), kTokenOriginCount); ++i) {
+    if ((*by)[i].is_number_integer()) counts[i] = (*by)[i].get<int>();
+  }
+}
+
 Json samplingObject(const SamplingParams& sampling) {
   return {{"temperature", shortest(sampling.temperature)},
           {"top_k", sampling.topK},
@@ -68,12 +73,27 @@ void readSampling(const Json& json, SamplingParams& sampling) {
   read(json, "seed", sampling.seed);
 }
 
+// A name that is not known leaves what is there. Version 0.1.0 wrote the nodes of a chain as draft_width.
+void readSpeculation(const Json& json, SpeculationOptions& speculation) {
+  const auto drafter = json.find("drafter");
+  if (drafter != json.end() && drafter->is_string()) {
+    const Status known = setDrafters(drafter->get_ref<const std::string&>(), speculation);
+    static_cast<void>(known);
+  }
+  int width = 0;
+  read(json, "draft_width", width);
+  auto shape = draftShapeByName("chain" + std::to_string(width));
+  if (const auto name = json.find("draft_shape"); name != json.end() && name->is_string())
+    shape = draftShapeByName(name->get_ref<const std::string&>());
+  if (shape) speculation.shape = *shape;
+}
+
 Json settingsObject(const AnswerSettings& settings) {
   Json json = samplingObject(settings.sampling);
   if (!settings.seedGiven) json["seed"] = nullptr;
   json["max_tokens"] = settings.maxTokens;
-  json["drafter"] = drafterName(settings.speculation.drafter);
-  json["draft_width"] = settings.speculation.width;
+  json["drafter"] = drafterNames(settings.speculation);
+  json["draft_shape"] = draftShapeName(settings.speculation.shape);
   json["regenerate_samples"] = settings.regenerateSamples;
   return json;
 }
@@ -96,8 +116,7 @@ AnswerSettings settingsFromJson(std::string_view text, const AnswerSettings& def
   readSampling(json, settings.sampling);
   if (const auto seed = json.find("seed"); seed != json.end()) settings.seedGiven = seed->is_number_integer();
   read(json, "max_tokens", settings.maxTokens);
-  readName(json, "drafter", drafterName, DrafterKind::kWrong, settings.speculation.drafter);
-  read(json, "draft_width", settings.speculation.width);
+  readSpeculation(json, settings.speculation);
   read(json, "regenerate_samples", settings.regenerateSamples);
   return settings;
 }
@@ -121,9 +140,7 @@ std::string samplingKindFromJson(std::string_view text) {
 }
 
 std::string statsToJson(const GenerationStats& s) {
-  Json by = Json::array();
-  for (const int count : s.acceptedBy)
-    by.push_back(count);
+  const Json acceptedBy(s.acceptedBy), draftedBy(s.draftedBy);
   return Json{{"prompt_tokens", s.promptTokens},
               {"cached_tokens", s.cachedTokens},
               {"completion_tokens", s.completionTokens},
@@ -135,7 +152,8 @@ std::string statsToJson(const GenerationStats& s) {
               {"rounds", s.rounds},
               {"drafted", s.drafted},
               {"accepted", s.accepted},
-              {"accepted_by", by},
+              {"accepted_by", acceptedBy},
+              {"drafted_by", draftedBy},
               {"finish", finishReasonName(s.finish)},
               {"seed", s.seed},
               {"logits_fingerprint", s.logitsFingerprint}}
@@ -157,12 +175,9 @@ std::optional<GenerationStats> statsFromJson(std::string_view text) {
   read(json, "rounds", s.rounds);
   read(json, "drafted", s.drafted);
   read(json, "accepted", s.accepted);
-  if (const auto by = json.find("accepted_by"); by != json.end() && by->is_array()) {
-    for (std::size_t i = 0; i < std::min<std::size_t>(by->size(), kTokenOriginCount); ++i) {
-      if ((*by)[i].is_number_integer()) s.acceptedBy[i] = (*by)[i].get<int>();
-    }
-  }
-  readName(json, "finish", finishReasonName, FinishReason::kFailed, s.finish);
+  readByOrigin(json, "accepted_by", s.acceptedBy);
+  readByOrigin(json, "drafted_by", s.draftedBy);
+  readName(json, "finish", finishReasonName, FinishReason::kStopString, s.finish);
   read(json, "seed", s.seed);
   read(json, "logits_fingerprint", s.logitsFingerprint);
   return s;

@@ -75,8 +75,10 @@ GenerationStats joined(const GenerationStats& before, const GenerationStats& now
   all.rounds += now.rounds;
   all.drafted += now.drafted;
   all.accepted += now.accepted;
-  for (int origin = 0; origin < kTokenOriginCount; ++origin)
+  for (int origin = 0; origin < kTokenOriginCount; ++origin) {
+    all.draftedBy[origin] += now.draftedBy[origin];
     all.acceptedBy[origin] += now.acceptedBy[origin];
+  }
   all.finish = now.finish;
   all.seed = now.seed;
   all.logitsFingerprint = now.logitsFingerprint;

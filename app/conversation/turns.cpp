@@ -200,6 +200,7 @@ void ConversationService::Impl::savePart(const TurnPtr& turn) {
 void ConversationService::Impl::onFinished(const TurnPtr& turn, const GenerationStats& stats) {
   switch (stats.finish) {
     case FinishReason::kEndToken:
+    case FinishReason::kStopString:
       return endAs(turn, MessageState::kComplete, stats);
     case FinishReason::kLength:
       return endAs(turn, MessageState::kLength, stats);

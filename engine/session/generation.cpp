@@ -10,6 +10,18 @@ const char* tokenOriginName(TokenOrigin origin) {
       return "own-text";
     case TokenOrigin::kWrong:
       return "wrong";
+    case TokenOrigin::kStore:
+      return "store";
+    case TokenOrigin::kDraftModel:
+      return "draft";
+    case TokenOrigin::kMtp:
+      return "mtp";
+    case TokenOrigin::kHalfRight:
+      return "half-right";
+    case TokenOrigin::kOracle:
+      return "oracle";
+    case TokenOrigin::kRandom:
+      return "random";
   }
   return "plain";
 }
@@ -24,6 +36,8 @@ const char* finishReasonName(FinishReason reason) {
       return "cancelled";
     case FinishReason::kFailed:
       return "failed";
+    case FinishReason::kStopString:
+      return "stop_string";
   }
   return "failed";
 }

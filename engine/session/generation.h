@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/tokenizer/token_id.h"
@@ -12,9 +13,20 @@ namespace tandem {
 
 // Where a committed token came from: the target's own step, or a drafter whose guess the target confirmed.
 // The numbers are stored with messages; never renumber.
-enum class TokenOrigin : std::uint8_t { kPlain = 0, kOwnText = 1, kWrong = 2 };
-inline constexpr int kTokenOriginCount = 3;
-const char* tokenOriginName(TokenOrigin origin);  // "plain", "own-text", "wrong"
+enum class TokenOrigin : std::uint8_t {
+  kPlain = 0,
+  kOwnText = 1,     // lookup in the request's own text
+  kWrong = 2,       // wrong on purpose
+  kStore = 3,       // lookup in earlier texts
+  kDraftModel = 4,  // a small model of the same vocabulary
+  kMtp = 5,         // the model file's own multi-token-prediction head
+  kHalfRight = 6,   // right or wrong by a seeded coin
+  kOracle = 7,      // knows the text
+  kRandom = 8,      // random trees of random tokens
+};
+inline constexpr int kTokenOriginCount = 9;
+// "plain", "own-text", "wrong", "store", "draft", "mtp", "half-right", "oracle", "random".
+const char* tokenOriginName(TokenOrigin origin);
 
 // Sampling of one request; see docs/sampling.md for every parameter at its edges.
 struct SamplingParams {
@@ -27,11 +39,47 @@ struct SamplingParams {
   bool greedy() const { return temperature == 0.0f; }
 };
 
-// Which drafter proposes, and how long a chain it may draft.
-enum class DrafterKind : std::uint8_t { kOff, kOwnText, kWrong };
+inline constexpr int kMaxDraftNodes = 31;  // with the certain token 32 rows of one pass
+
+// What is drafted in a round: a chain or a tree of so many nodes, or what the router finds best.
+struct DraftShape {
+  enum class Kind : std::uint8_t { kAuto, kChain, kTree };
+  Kind kind = Kind::kAuto;
+  int nodes = kMaxDraftNodes;  // 1 to kMaxDraftNodes; the most that kAuto takes
+
+  bool operator==(const DraftShape&) const = default;
+};
+
+// Who drafts, and what. Names and parsing: engine/speculation/options.h.
 struct SpeculationOptions {
-  DrafterKind drafter = DrafterKind::kOwnText;
-  int width = 7;  // drafted tokens per round, 1 to 31
+  // Own text, store, draft model and multi-token prediction where they exist; the router decides each round,
+  // also to draft nothing.
+  bool automatic = true;
+  // Not automatic: these drafters, named by their origin. None: plain decoding. With a chain or a tree as the
+  // shape they draft in every round and as much as they can; with kAuto the router decides.
+  std::vector<TokenOrigin> drafters = {};
+  DraftShape shape = {};
+  // The answer's tokens from its index 0 on, of which kOracle and kHalfRight draw their guesses.
+  std::vector<TokenId> reference = {};
+  std::uint64_t seed = 0;  // of kHalfRight's coin, kRandom's trees and kOracle's wrong siblings
+  // Relaxed accept, for measurement only: it breaks the promise, and the result depends on what was drafted.
+  // A drafted token is taken when its logit lies at most relaxTau below the highest (0: off) and at most
+  // relaxRank tokens score higher (0: off); with both set both must hold.
+  float relaxTau = 0;
+  int relaxRank = 0;
+
+  bool enabled() const { return automatic || !drafters.empty(); }
+  bool relaxed() const { return relaxTau > 0 || relaxRank > 0; }
+  static SpeculationOptions off() { return {.automatic = false}; }
+  static SpeculationOptions of(std::vector<TokenOrigin> drafters, DraftShape shape = {}) {
+    return {.automatic = false, .drafters = std::move(drafters), .shape = shape};
+  }
+  static SpeculationOptions chain(TokenOrigin drafter, int nodes) {
+    return of({drafter}, {DraftShape::Kind::kChain, nodes});
+  }
+  static SpeculationOptions tree(TokenOrigin drafter, int nodes) {
+    return of({drafter}, {DraftShape::Kind::kTree, nodes});
+  }
 };
 
 enum class FinishReason : std::uint8_t {
@@ -39,8 +87,10 @@ enum class FinishReason : std::uint8_t {
   kLength,     // max_tokens, or the context is full
   kCancelled,  // stopped by the person or the caller
   kFailed,
+  kStopString,  // the text came to a stop string, and is cut before it
 };
-const char* finishReasonName(FinishReason reason);  // "stop", "length", "cancelled", "failed"
+// "stop", "length", "cancelled", "failed", "stop_string"
+const char* finishReasonName(FinishReason reason);
 
 // One committed token and the part of the emitted text it completed.
 struct PieceToken {
@@ -71,7 +121,11 @@ struct GenerationStats {
   int rounds = 0;  // verify passes after prefill
   int drafted = 0;
   int accepted = 0;
+  int draftedBy[kTokenOriginCount] = {};   // drafted nodes by origin; sums to drafted
   int acceptedBy[kTokenOriginCount] = {};  // committed tokens by origin; sums to completionTokens
+  double draftMs = 0;                      // of all rounds: proposing and routing,
+  double verifyMs = 0;                     // the verify passes,
+  double commitMs = 0;                     // choosing and committing
   FinishReason finish = FinishReason::kEndToken;
   std::uint64_t seed = 0;
   std::uint64_t logitsFingerprint = 0;  // hash of the bits of every chosen row's logits, in order

@@ -3,10 +3,17 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
-#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
 
 #include "engine/sampler/sampler.h"
+#include "engine/session/answer_text.h"
+#include "engine/speculation/options.h"
+#include "engine/speculation/relaxed.h"
+#include "engine/speculation/speculator.h"
 
 namespace tandem {
 namespace {
@@ -16,6 +23,18 @@ using Clock = std::chrono::steady_clock;
 double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
+
+class Stopwatch {
+ public:
+  // Milliseconds since the last lap.
+  double lap() {
+    const Clock::time_point now = Clock::now();
+    return std::chrono::duration<double, std::milli>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  Clock::time_point last_ = Clock::now();
+};
 
 // One run of the loop.
 class Run {
@@ -28,7 +47,7 @@ class Run {
         callbacks_(callbacks),
         cancel_(cancel),
         tokenizer_(decoder.model().tokenizer()),
-        detokenizer_(decoder.model().sharedTokenizer()) {
+        text_(decoder.model().sharedTokenizer(), request.stop) {
     contextLength_ =
         request.contextLength > 0 ? request.contextLength : decoder.model().config().contextLength;
   }
@@ -37,7 +56,7 @@ class Run {
     outcome_.stats.seed = request_.sampling.seed;
     outcome_.status = check();
     if (outcome_.status.ok()) outcome_.status = prefill();
-    while (outcome_.status.ok() && !finished_)
+    while (outcome_.status.ok() && !ended_)
       outcome_.status = round();
     finish();
     return std::move(outcome_);
@@ -46,9 +65,9 @@ class Run {
  private:
   Status check() {
     if (Status s = checkSampling(request_.sampling); !s.ok()) return s;
-    const int width = request_.speculation.width;
-    if (width < 1 || width > 31) {
-      return Error{ErrorCode::kInvalidArgument, "the draft width must be between 1 and 31", "width"};
+    if (Status s = checkSpeculation(request_.speculation); !s.ok()) return s;
+    for (const std::string& stop : request_.stop) {
+      if (stop.empty()) return Error{ErrorCode::kInvalidArgument, "a stop string must not be empty", "stop"};
     }
     context_ = request_.prompt;
     context_.insert(context_.end(), request_.answerSoFar.begin(), request_.answerSoFar.end());
@@ -76,15 +95,28 @@ class Run {
     }
     outcome_.stats.prefillMs = millisecondsSince(start_);
 
-    drafter_ = makeDrafter(request_.speculation.drafter, decoder_.model().config().vocabulary);
-    if (drafter_) drafter_->append(context_);
+    startSpeculation();
     for (const TokenId token : request_.answerSoFar)
-      detokenizer_.push(token);
-    const Acceptance first{{}, choose(0)};
-    add(Draft(), first);
+      text_.replay(token);
+    const Draft none;
+    const Acceptance first = accept(none);
     outcome_.stats.ttftMs = millisecondsSince(start_);
     firstToken_ = Clock::now();
+    add(none, first);
+    speculator_->begin(outcome_.tokens);
     return {};
+  }
+
+  void startSpeculation() {
+    speculator_.emplace(request_.speculation, decoder_.model().config().vocabulary);
+    speculator_->begin(context_);
+    if (!callbacks_.warning) return;
+    for (const std::string& sentence : speculator_->warnings())
+      callbacks_.warning(sentence);
+    if (request_.speculation.relaxed()) {
+      callbacks_.warning(
+          "Relaxed accept is on: the text depends on what is drafted and is not the plain text.");
+    }
   }
 
   Status commitRows(int count) {
@@ -96,78 +128,121 @@ class Run {
 
   // Draft, verify, accept, commit.
   Status round() {
-    const int width = std::min(request_.speculation.width, left_ - 1);
-    const Draft draft = drafter_ && width > 0 ? drafter_->propose(width) : Draft();
+    RoundReport report;
+    report.round = outcome_.stats.rounds;
+    report.context = sequence_.length();
+    Stopwatch watch;
+    const Draft draft = speculator_->propose(left_ - 1, report);
+    assert(wellFormed(draft));
+    report.draftMs = watch.lap();
+    if (Status s = verify(draft); !s.ok()) return s;
+    report.verifyMs = watch.lap();
+
+    const std::optional<Sequence> before =
+        callbacks_.verified ? std::optional(sequence_.fork()) : std::nullopt;
+    const TokenId root = last_;
+    const std::size_t known = outcome_.tokens.size();
+    const Acceptance accepted = accept(draft);
+    rows_.assign(1, 0);
+    for (const int node : accepted.path)
+      rows_.push_back(node + 1);
+    if (Status s = decoder_.commit(sequence_, rows_); !s.ok()) return s;
+    report.commitMs = watch.lap();
+
+    count(draft, accepted, report);
+    add(draft, accepted);
+    speculator_->end(std::span(outcome_.tokens).subspan(known), report);
+    if (callbacks_.round) callbacks_.round(report);
+    if (callbacks_.verified) {
+      callbacks_.verified({*before, root, draft, accepted, [this](int row) { return decoder_.logits(row); }});
+    }
+    return {};
+  }
+
+  // One pass over the certain token, row 0, and the draft, node i in row i + 1.
+  Status verify(const Draft& draft) {
     Batch batch;
     const int base = sequence_.length();
     batch.add(last_, -1, base);
     for (const DraftNode& node : draft.nodes)
       batch.add(node.token, node.parent + 1, base);
     rows_.resize(batch.size());
-    for (int i = 0; i < batch.size(); ++i)
-      rows_[i] = i;
-    if (Status s = decoder_.forward(sequence_, batch, rows_, cancel_); !s.ok()) return s;
-
-    const Acceptance accepted = acceptDraft(
-        draft, [this](int node) { return choose(node + 1); }, [this](TokenId token) { return ends(token); });
-    rows_.assign(1, 0);
-    for (const int node : accepted.path)
-      rows_.push_back(node + 1);
-    if (Status s = decoder_.commit(sequence_, rows_); !s.ok()) return s;
-
-    ++outcome_.stats.rounds;
-    outcome_.stats.drafted += draft.size();
-    outcome_.stats.accepted += static_cast<int>(accepted.path.size());
-    add(draft, accepted);
-    return {};
+    std::iota(rows_.begin(), rows_.end(), 0);
+    return decoder_.forward(sequence_, batch, rows_, cancel_);
   }
 
-  // The target's token after the given row of the last pass; each call is the next index of the answer.
-  TokenId choose(int row) {
-    const std::span<const float> logits = decoder_.logits(row);
+  // Walks the draft by the target's choices; each becomes certain as it is made.
+  Acceptance accept(const Draft& draft) {
+    taken_ = {};
+    return acceptDraft(
+        draft, [&](int node) { return choose(draft, node); }, [this](TokenId token) { return take(token); });
+  }
+
+  // The target's token after a node of the last pass; each call is the next index of the answer.
+  TokenId choose(const Draft& draft, int node) {
+    const std::span<const float> logits = decoder_.logits(node + 1);
     XXH3_64bits_update(hash_.get(), logits.data(), logits.size_bytes());
-    return chooseToken(logits, request_.sampling, request_.answerSoFar.size() + chosen_++);
+    TokenId token = chooseToken(logits, request_.sampling, request_.answerSoFar.size() + chosen_++);
+    if (request_.speculation.relaxed())
+      token = relaxedChoice(draft, node, logits, token, request_.speculation);
+    if (callbacks_.chosen) callbacks_.chosen(token, logits);
+    return token;
   }
 
-  bool ends(TokenId token) const { return request_.endAtEndTokens && tokenizer_.isEndToken(token); }
-
-  // Adds what a round made certain to the answer and hands it out as one piece.
-  void add(const Draft& draft, const Acceptance& accepted) {
-    TextPiece piece;
-    const std::size_t before = outcome_.tokens.size();
-    for (const int node : accepted.path)
-      addToken(draft.nodes[node].token, draft.origin, piece);
-    addToken(accepted.next, TokenOrigin::kPlain, piece);
-    last_ = accepted.next;
-    if (drafter_) drafter_->append(std::span(outcome_.tokens).subspan(before));
-    if (callbacks_.piece) callbacks_.piece(std::move(piece));
-    if (ends(last_)) {
-      finished_ = true;
-      outcome_.stats.finish = FinishReason::kEndToken;
-    } else if (left_ == 0) {
-      finished_ = true;
-      outcome_.stats.finish = FinishReason::kLength;
-    }
-  }
-
-  void addToken(TokenId token, TokenOrigin origin, TextPiece& piece) {
-    const std::string text = detokenizer_.push(token);
-    piece.text += text;
-    piece.tokens.push_back({token, origin, static_cast<std::uint32_t>(text.size())});
+  // Adds a token to the answer; true when it is the last one.
+  bool take(TokenId token) {
+    const std::string text = text_.push(token);
+    taken_.text += text;
+    taken_.tokens.push_back({token, TokenOrigin::kPlain, static_cast<std::uint32_t>(text.size())});
     outcome_.tokens.push_back(token);
-    ++outcome_.stats.acceptedBy[static_cast<int>(origin)];
     --left_;
+    if (request_.endAtEndTokens && tokenizer_.isEndToken(token)) {
+      ended_ = FinishReason::kEndToken;
+    } else if (text_.stopped()) {
+      ended_ = FinishReason::kStopString;
+    } else if (left_ == 0) {
+      ended_ = FinishReason::kLength;
+    } else if (cancel_ && cancel_->load()) {
+      ended_ = FinishReason::kCancelled;
+    }
+    return ended_.has_value();
+  }
+
+  void count(const Draft& draft, const Acceptance& accepted, RoundReport& report) {
+    GenerationStats& stats = outcome_.stats;
+    report.drafted = draft.size();
+    report.accepted = static_cast<int>(accepted.path.size());
+    ++stats.rounds;
+    stats.drafted += report.drafted;
+    stats.accepted += report.accepted;
+    for (const DraftNode& node : draft.nodes)
+      ++stats.draftedBy[static_cast<int>(node.origin)];
+    stats.draftMs += report.draftMs;
+    stats.verifyMs += report.verifyMs;
+    stats.commitMs += report.commitMs;
+  }
+
+  // Hands out what a round made certain as one piece.
+  void add(const Draft& draft, const Acceptance& accepted) {
+    for (std::size_t i = 0; i < accepted.path.size(); ++i)
+      taken_.tokens[i].origin = draft.nodes[accepted.path[i]].origin;
+    for (const PieceToken& token : taken_.tokens)
+      ++outcome_.stats.acceptedBy[static_cast<int>(token.origin)];
+    last_ = accepted.next;
+    if (callbacks_.piece) callbacks_.piece(std::move(taken_));
   }
 
   void finish() {
     GenerationStats& stats = outcome_.stats;
-    if (!outcome_.status.ok()) {
+    if (outcome_.status.ok()) {
+      stats.finish = *ended_;
+    } else {
       const bool cancelled = outcome_.status.error().code == ErrorCode::kCancelled;
       stats.finish = cancelled ? FinishReason::kCancelled : FinishReason::kFailed;
       if (cancelled) outcome_.status = Status();
     }
     if (!outcome_.tokens.empty()) {
-      TextPiece tail{detokenizer_.finish(), {}};
+      TextPiece tail{text_.finish(), {}};
       if (!tail.text.empty() && callbacks_.piece) callbacks_.piece(std::move(tail));
       stats.decodeMs = millisecondsSince(firstToken_);
     }
@@ -191,16 +266,17 @@ class Run {
   const GenerationCallbacks& callbacks_;
   const std::atomic<bool>* cancel_;
   const Tokenizer& tokenizer_;
-  StreamingDetokenizer detokenizer_;
+  AnswerText text_;
   std::unique_ptr<XXH3_state_t, HashState> hash_ = newHash();
-  std::unique_ptr<Drafter> drafter_;
+  std::optional<Speculator> speculator_;
   std::vector<TokenId> context_;  // prompt and the answer so far
   std::vector<int> rows_;
+  TextPiece taken_;  // what the walk of this round made certain
   int contextLength_ = 0;
   int left_ = 0;              // tokens that may still be chosen
   std::uint64_t chosen_ = 0;  // tokens chosen in this run
   TokenId last_ = 0;          // certain, not forwarded yet
-  bool finished_ = false;
+  std::optional<FinishReason> ended_;
   GenerationOutcome outcome_;
   const Clock::time_point start_ = Clock::now();
   Clock::time_point firstToken_;

@@ -8,12 +8,15 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "engine/base/status.h"
 #include "engine/model/decoder.h"
 #include "engine/session/generation.h"
 #include "engine/speculation/drafter.h"
+#include "engine/speculation/round_report.h"
 #include "engine/tokenizer/detokenizer.h"
 
 namespace tandem {
@@ -25,12 +28,34 @@ struct Generation {
   int maxTokens = 0;      // of new tokens; 0: until the context is full
   int contextLength = 0;  // prompt and answer together; 0: the model's own
   SpeculationOptions speculation;
+  // The answer ends where its text comes to one of these, and is cut exactly before it. The text that may
+  // begin one is held back; the tokens go up to the one that completed it. Empty ones are refused.
+  std::vector<std::string> stop = {};
   bool endAtEndTokens = true;  // false: only length ends the text (for measurements)
+};
+
+// All that one round computed.
+struct VerifiedRound {
+  const Sequence& before;  // what the pass was computed after; a fork, so it may be kept and forked
+  TokenId root;              // the certain token, row 0
+  const Draft& draft;        // node i is row i + 1
+  const Acceptance& acceptance;
+  std::function<std::span<const float>(int row)> logits;  // until the decoder's next pass
 };
 
 struct GenerationCallbacks {
   std::function<void(int done, int total)> prefill = {};  // prompt tokens
   std::function<void(TextPiece piece)> piece = {};        // one call per round
+  // One call per token of the answer, in order, with the row of logits of which it was chosen; before it is
+  // committed. A cancel that is set here ends the answer with this token.
+  std::function<void(TokenId token, std::span<const float> logits)> chosen = {};
+  // One call per round, after it: what was drafted and why.
+  std::function<void(const RoundReport& report)> round = {};
+  // One call per round, after its commit, for checks: every row that was computed. The callback may run
+  // passes of the same decoder once it is done with the logits.
+  std::function<void(const VerifiedRound& round)> verified = {};
+  // Something is not as it was asked for (a drafter that is not there, a relaxed accept): one sentence.
+  std::function<void(std::string sentence)> warning = {};
 };
 
 struct GenerationOutcome {

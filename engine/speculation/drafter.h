@@ -1,28 +1,44 @@
 // Drafters guess how a text goes on. The target verifies every guess, so a drafter can only cost time, never
-// change the text. A drafter belongs to one request and sees its tokens in order.
+// change the text. A drafter belongs to one request, is used by its thread, and sees its tokens in order;
+// what it learns across requests lives in a SpeculationResources (engine/speculation/resources.h).
 #pragma once
 
 #include <memory>
 #include <span>
+#include <vector>
 
-#include "engine/base/status.h"
 #include "engine/speculation/draft.h"
 
 namespace tandem {
 
+// What a drafter may propose in one round.
+struct DraftBudget {
+  int nodes = 0;      // at most so many, up to kMaxDraftNodes
+  int depth = 0;      // and so many below one another
+  bool tree = false;  // false: a chain
+  double least = 0;   // nodes that the target comes to with a lower probability are not worth it
+};
+
 class Drafter {
  public:
   virtual ~Drafter() = default;
+  virtual TokenOrigin origin() const = 0;
   // Tokens became certain: the prompt at first, then what each round added.
   virtual void append(std::span<const TokenId> tokens) = 0;
-  // Up to `width` tokens that may follow what was appended; an empty draft when it has no guess.
-  virtual Draft propose(int width) = 0;
+  // Nodes that may follow what was appended, each with its probability and this drafter's origin; an empty
+  // draft when it has no guess. The same text and budget give the same draft, whatever was proposed before,
+  // but for what observe() has taught.
+  virtual Draft propose(const DraftBudget& budget) = 0;
+  // The target has spoken on what the last propose() gave: `followed` is what it wrote there, one token or
+  // more. Called before append() gives these tokens.
+  virtual void observe(std::span<const TokenId> followed) = 0;
+  // Milliseconds that proposing a draft of such a budget takes, as measured; 0 when it was never tried.
+  virtual double cost(const DraftBudget& budget) const = 0;
 };
 
-// Null for kOff. `vocabulary` bounds the ids that may be proposed.
-std::unique_ptr<Drafter> makeDrafter(DrafterKind kind, int vocabulary);
-
-// "off", "auto" (own-text), "own-text", "wrong". Error: kInvalidArgument, listing them.
-Result<DrafterKind> drafterByName(std::string_view name);
+// The drafters that `options` name, in that order, for a model of so many tokens; what is not there is left
+// out and told in `missing`, a sentence each.
+std::vector<std::unique_ptr<Drafter>> makeDrafters(const SpeculationOptions& options, int vocabulary,
+                                                   std::vector<std::string>& missing);
 
 }  // namespace tandem

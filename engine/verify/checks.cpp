@@ -321,17 +321,17 @@ class Verifier {
     return {};
   }
 
-  Status ownTextIsPlain(CheckResult& result) { return speculationIsPlain(DrafterKind::kOwnText, result); }
-  Status wrongIsPlain(CheckResult& result) { return speculationIsPlain(DrafterKind::kWrong, result); }
+  Status ownTextIsPlain(CheckResult& result) { return speculationIsPlain(TokenOrigin::kOwnText, result); }
+  Status wrongIsPlain(CheckResult& result) { return speculationIsPlain(TokenOrigin::kWrong, result); }
 
-  Status generate(DrafterKind drafter, int width, GenerationOutcome& outcome, Sequence& sequence) {
+  Status generate(const SpeculationOptions& speculation, GenerationOutcome& outcome, Sequence& sequence) {
     Generation request;
     // The beginning comes again at the end, so that lookup has something to find from the first round on.
     const std::size_t repeated = 12, whole = std::min<std::size_t>(text_.size(), 88);
     request.prompt.assign(text_.begin(), text_.begin() + whole);
     request.prompt.insert(request.prompt.end(), text_.begin(), text_.begin() + std::min(repeated, whole));
     request.maxTokens = options_.generated;
-    request.speculation = {drafter, width};
+    request.speculation = speculation;
     request.endAtEndTokens = false;
     Generator generator(*decoder_);
     outcome = generator.run(request, {}, options_.cancel);
@@ -339,16 +339,16 @@ class Verifier {
     return outcome.status;
   }
 
-  Status speculationIsPlain(DrafterKind drafter, CheckResult& result) {
+  Status speculationIsPlain(TokenOrigin drafter, CheckResult& result) {
     if (!plain_) {
       plain_.emplace();
       plainSequence_.emplace(decoder_->newSequence());
-      if (Status s = generate(DrafterKind::kOff, 1, *plain_, *plainSequence_); !s.ok()) return s;
+      if (Status s = generate(SpeculationOptions::off(), *plain_, *plainSequence_); !s.ok()) return s;
     }
     GenerationOutcome outcome;
     Sequence sequence = decoder_->newSequence();
-    if (Status s = generate(drafter, drafter == DrafterKind::kWrong ? 3 : 7, outcome, sequence); !s.ok())
-      return s;
+    const auto speculation = SpeculationOptions::chain(drafter, drafter == TokenOrigin::kWrong ? 3 : 7);
+    if (Status s = generate(speculation, outcome, sequence); !s.ok()) return s;
     for (std::size_t i = 0; i < plain_->tokens.size(); ++i) {
       if (i >= outcome.tokens.size() || outcome.tokens[i] != plain_->tokens[i]) ++result.difference.bits;
     }
@@ -360,7 +360,7 @@ class Verifier {
                     std::to_string(stats.drafted) + ", accepted " + std::to_string(stats.accepted) +
                     ", rejected " + std::to_string(stats.rejected());
     // A check that drafts nothing proves nothing.
-    const bool worked = drafter == DrafterKind::kWrong ? stats.rejected() > 0 : stats.drafted > 0;
+    const bool worked = drafter == TokenOrigin::kWrong ? stats.rejected() > 0 : stats.drafted > 0;
     result.passed = result.passed && worked;
     return {};
   }

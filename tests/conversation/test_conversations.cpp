@@ -88,14 +88,14 @@ void TestConversations::settingsOfAConversation() {
   settings.seedGiven = true;
   settings.sampling.seed = 7;
   settings.maxTokens = 4;
-  settings.speculation.drafter = DrafterKind::kOff;
+  settings.speculation = SpeculationOptions::off();
   service_->setSettings(0, settings);  // of the next new one
   setAnswer("a long answer of many words");
   const auto answer = ask(0, "question");
   QCOMPARE(answer.state, MessageState::kLength);
   const auto request = backend_->requests()[0];
   QVERIFY(request.maxTokens == 4 && request.sampling.seed == 7 && request.sampling.temperature == 0.5f);
-  QVERIFY(request.speculation.drafter == DrafterKind::kOff);
+  QVERIFY(!request.speculation.enabled());
   const auto read = settingsFromJson(seen().views.at(seen().newest).record.settingsJson, {});
   QVERIFY(read.seedGiven && read.maxTokens == 4);
   ask(0, "another");  // the defaults again

@@ -15,6 +15,7 @@ class TestTexts : public QObject {
   void titles();
   void settingsThatDiffer();
   void settingsRoundTrip();
+  void earlierSettingsAreRead();
   void samplingRoundTrip();
   void statsRoundTrip();
   void malformedJsonKeepsDefaults_data();
@@ -69,16 +70,27 @@ void TestTexts::settingsRoundTrip() {
   own.sampling = {1.25f, 40, 0.95f, 0.05f, std::numeric_limits<std::uint64_t>::max()};
   own.seedGiven = true;
   own.maxTokens = 7;
-  own.speculation = {DrafterKind::kWrong, 31};
+  own.speculation = SpeculationOptions::tree(TokenOrigin::kWrong, 31);
   own.regenerateSamples = false;
   const AnswerSettings read = settingsFromJson(settingsToJson(own, defaults), defaults);
   QVERIFY(read.sampling.temperature == 1.25f && read.sampling.topK == 40 && read.sampling.topP == 0.95f);
   QVERIFY(read.sampling.minP == 0.05f && read.sampling.seed == own.sampling.seed && read.seedGiven);
-  QVERIFY(read.maxTokens == 7 && read.speculation.drafter == DrafterKind::kWrong &&
-          read.speculation.width == 31);
+  QVERIFY(read.maxTokens == 7 && !read.speculation.automatic);
+  QVERIFY(read.speculation.drafters == std::vector{TokenOrigin::kWrong});
+  QVERIFY(read.speculation.shape == own.speculation.shape);
   QVERIFY(!read.regenerateSamples);
   own.seedGiven = false;
   QVERIFY(!settingsFromJson(settingsToJson(own, defaults), defaults).seedGiven);
+}
+
+// What version 0.1.0 stored: the drafter's name, and a width.
+void TestTexts::earlierSettingsAreRead() {
+  const auto read = [](const char* json) { return settingsFromJson(json, {}).speculation; };
+  QVERIFY(!read(R"({"drafter":"off"})").enabled());
+  QVERIFY(read(R"({"drafter":"wrong"})").drafters == std::vector{TokenOrigin::kWrong});
+  QVERIFY(read(R"({"drafter":"own-text"})").drafters == std::vector{TokenOrigin::kOwnText});
+  QVERIFY((read(R"({"draft_width":15})").shape == DraftShape{DraftShape::Kind::kChain, 15}));
+  QVERIFY(read(R"({"draft_width":99})").shape == DraftShape());
 }
 
 void TestTexts::samplingRoundTrip() {
@@ -105,6 +117,7 @@ void TestTexts::statsRoundTrip() {
   stats.accepted = 5;
   stats.acceptedBy[0] = 1;
   stats.acceptedBy[1] = 5;
+  stats.draftedBy[8] = 4;
   stats.finish = FinishReason::kCancelled;
   stats.seed = 18446744073709551615u;
   stats.logitsFingerprint = 0xFEDCBA9876543210u;
@@ -115,6 +128,7 @@ void TestTexts::statsRoundTrip() {
   QVERIFY(read->queueMs == 0.5 && read->prefillMs == 1.5 && read->ttftMs == 2.5 && read->decodeMs == 3.5);
   QVERIFY(read->totalMs == 4.5 && read->drafted == 4 && read->accepted == 5);
   QVERIFY(read->acceptedBy[0] == 1 && read->acceptedBy[1] == 5 && read->acceptedBy[2] == 0);
+  QVERIFY(read->draftedBy[8] == 4 && read->draftedBy[1] == 0);
   QVERIFY(read->finish == FinishReason::kCancelled && read->seed == stats.seed);
   QCOMPARE(read->logitsFingerprint, stats.logitsFingerprint);
   QCOMPARE(acceptedByToJson(stats), std::string(R"({"own-text":5,"plain":1})"));
@@ -128,7 +142,8 @@ void TestTexts::malformedJsonKeepsDefaults_data() {
   QTest::newRow("array") << QByteArray("[1,2]");
   QTest::newRow("wrong kinds") << QByteArray(
       R"({"temperature":"hot","top_k":1.5,"seed":"x","max_tokens":1e30,"drafter":7,"regenerate_samples":1})");
-  QTest::newRow("unknown names") << QByteArray(R"({"drafter":"oracle","colour":"red"})");
+  QTest::newRow("unknown names") << QByteArray(
+      R"({"drafter":"own-text,magic","draft_shape":"star7","colour":"red"})");
   QTest::newRow("bytes") << QByteArray("{\"temperature\":\xff}");
 }
 
@@ -140,7 +155,7 @@ void TestTexts::malformedJsonKeepsDefaults() {
   const AnswerSettings read = settingsFromJson(json.toStdString(), defaults);
   QVERIFY(read.maxTokens == 5 && read.sampling.topK == 3 && read.sampling.temperature == 0 &&
           !read.seedGiven);
-  QVERIFY(read.regenerateSamples && read.speculation.drafter == DrafterKind::kOwnText);
+  QVERIFY(read.regenerateSamples && read.speculation.automatic && read.speculation.shape == DraftShape());
 }
 
 QTEST_GUILESS_MAIN(TestTexts)

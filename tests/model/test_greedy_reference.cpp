@@ -135,14 +135,17 @@ class TestGreedyReference : public QObject {
     int drafted = 0, accepted = 0, rejected = 0;
     for (const Case& c : readCases(cases)) {
       GenerationOutcome plain;
-      for (const DrafterKind drafter : {DrafterKind::kOff, DrafterKind::kOwnText, DrafterKind::kWrong}) {
+      for (const TokenOrigin drafter : {TokenOrigin::kPlain, TokenOrigin::kOwnText, TokenOrigin::kWrong}) {
         Generation request;
         request.prompt = c.prompt;
         request.maxTokens = 96;
-        request.speculation = {drafter, drafter == DrafterKind::kWrong ? 3 : 7};
+        request.speculation =
+            drafter == TokenOrigin::kPlain
+                ? SpeculationOptions::off()
+                : SpeculationOptions::chain(drafter, drafter == TokenOrigin::kWrong ? 3 : 7);
         const GenerationOutcome outcome = generator.run(request, {});
         QVERIFY2(outcome.status.ok(), outcome.status.ok() ? "" : outcome.status.error().describe().c_str());
-        if (drafter == DrafterKind::kOff) plain = outcome;
+        if (drafter == TokenOrigin::kPlain) plain = outcome;
         QCOMPARE(outcome.tokens, plain.tokens);
         QCOMPARE(outcome.stats.logitsFingerprint, plain.stats.logitsFingerprint);
         drafted += outcome.stats.drafted;

@@ -23,7 +23,7 @@ GenerateRequest rawRequest(std::string prompt, int maxTokens) {
   GenerateRequest request;
   request.rawPrompt = std::move(prompt);
   request.maxTokens = maxTokens;
-  request.speculation.drafter = DrafterKind::kOff;
+  request.speculation = SpeculationOptions::off();
   return request;
 }
 

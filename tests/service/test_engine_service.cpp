@@ -212,13 +212,15 @@ void TestEngineService::draftsChangeNothing() {
   load(service, model_);
   GenerateRequest request = chatRequest("abcabcabcabcabc", 60);
   std::vector<std::vector<TokenId>> texts;
-  for (const DrafterKind drafter : {DrafterKind::kOff, DrafterKind::kOwnText, DrafterKind::kWrong}) {
-    request.speculation.drafter = drafter;
+  for (const SpeculationOptions& speculation :
+       {SpeculationOptions::off(), SpeculationOptions::chain(TokenOrigin::kOwnText, 7),
+        SpeculationOptions::tree(TokenOrigin::kWrong, 7)}) {
+    request.speculation = speculation;
     const Answer answer = answered(service, request);
     texts.push_back(idsOf(answer));
     const auto finished = answer.last<FinishedEvent>();
     QVERIFY(finished);
-    QCOMPARE(finished->stats.drafted > 0, drafter != DrafterKind::kOff);
+    QCOMPARE(finished->stats.drafted > 0, speculation.enabled());
   }
   QCOMPARE(texts[1], texts[0]);
   QCOMPARE(texts[2], texts[0]);

@@ -222,7 +222,7 @@ class TestModels : public QObject {
       QCOMPARE(settings.theme(), ui::AppSettings::Dark);
       QCOMPARE(settings.temperature(), 0.7);
       QCOMPARE(settings.systemPrompt(), QStringLiteral("Be brief,\nplease; and \"quote\"."));
-      QVERIFY(settings.answerDefaults().speculation.drafter == DrafterKind::kOff);
+      QVERIFY(!settings.answerDefaults().speculation.enabled());
     }
     QFile raw(file);
     QVERIFY(raw.open(QIODevice::WriteOnly));

@@ -26,6 +26,6 @@ QtObject {
 
     // By the number of TokenOrigin; the first is not drawn.
     property list<color> origins: dark
-        ? ["transparent", "#21385a", "#54262b", "#382e54", "#1f4436", "#4a3b1c"]
-        : ["transparent", "#cfdff5", "#f6d3d3", "#dfd9ee", "#cfe9db", "#f1e4c2"]
+        ? ["transparent", "#21385a", "#54262b", "#382e54", "#1f4436", "#4a3b1c", "#4a2a3c", "#1d4148", "#333840"]
+        : ["transparent", "#cfdff5", "#f6d3d3", "#dfd9ee", "#cfe9db", "#f1e4c2", "#f2d6e4", "#cde9ed", "#dfe2e6"]
 }

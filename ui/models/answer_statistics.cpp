@@ -28,6 +28,18 @@ QString originName(TokenOrigin origin) {
       return say("own text");
     case TokenOrigin::kWrong:
       return say("wrong on purpose");
+    case TokenOrigin::kStore:
+      return say("earlier texts");
+    case TokenOrigin::kDraftModel:
+      return say("draft model");
+    case TokenOrigin::kMtp:
+      return say("multi-token prediction");
+    case TokenOrigin::kHalfRight:
+      return say("half right on purpose");
+    case TokenOrigin::kOracle:
+      return say("oracle");
+    case TokenOrigin::kRandom:
+      return say("random");
   }
   return {};
 }

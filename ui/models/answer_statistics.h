@@ -8,7 +8,7 @@
 
 namespace tandem::ui {
 
-// "plain", "own text", "wrong on purpose", for the legend.
+// "plain", "own text", "earlier texts", for the legend.
 QString originName(TokenOrigin origin);
 
 // "142 tokens · first token 0.19 s · 231 tokens/s · 2.0 a round · 58 % accepted · greedy", from the figures

@@ -111,7 +111,7 @@ AnswerSettings AppSettings::answerDefaults() const {
   settings.sampling.topP = static_cast<float>(topP());
   settings.sampling.minP = static_cast<float>(minP());
   settings.maxTokens = maxTokens();
-  settings.speculation.drafter = speculation() ? DrafterKind::kOwnText : DrafterKind::kOff;
+  settings.speculation = speculation() ? SpeculationOptions() : SpeculationOptions::off();
   settings.regenerateSamples = regenerateSamples();
   return settings;
 }

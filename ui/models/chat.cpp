@@ -229,7 +229,8 @@ void Chat::configure(double temperature, int topK, double topP, double minP, con
   own_.sampling.minP = static_cast<float>(minP);
   own_.sampling.seed = seed.toULongLong(&own_.seedGiven);
   own_.maxTokens = maxTokens;
-  own_.speculation.drafter = speculation ? DrafterKind::kOwnText : DrafterKind::kOff;
+  if (speculation != own_.speculation.enabled())
+    own_.speculation = speculation ? SpeculationOptions() : SpeculationOptions::off();
   service_->setSettings(id_, own_);
   emit settingsChanged();
 }

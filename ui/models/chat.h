@@ -71,7 +71,7 @@ class Chat : public QObject {
   double minP() const { return own_.sampling.minP; }
   QString seed() const { return own_.seedGiven ? QString::number(own_.sampling.seed) : QString(); }
   int maxTokens() const { return own_.maxTokens; }
-  bool speculation() const { return own_.speculation.drafter != DrafterKind::kOff; }
+  bool speculation() const { return own_.speculation.enabled(); }
 
   Q_INVOKABLE void startNew();
   Q_INVOKABLE void open(qint64 conversation);

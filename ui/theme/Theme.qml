@@ -41,10 +41,12 @@ QtObject {
     readonly property color dangerSoft: dark ? "#3a1f21" : "#fdecec"
 
     // By TokenOrigin's number: the legend's squares, and the tint behind the text.
-    readonly property var originMarks: dark ? ["#2c3139", "#3f6fb5", "#b5504a", "#7a5fb8"]
-                                            : ["#d9d9d5", "#9fc2f2", "#f0a8a4", "#c9b8ee"]
-    readonly property var originTints: dark ? ["transparent", "#223552", "#4a2528", "#382f54"]
-                                            : ["transparent", "#d4e1f2", "#f6d9d8", "#e3ddf0"]
+    readonly property var originMarks: dark
+        ? ["#2c3139", "#3f6fb5", "#b5504a", "#7a5fb8", "#2f8a63", "#a8842f", "#a8577f", "#3d8b99", "#6d7480"]
+        : ["#d9d9d5", "#9fc2f2", "#f0a8a4", "#c9b8ee", "#9fd8b8", "#e8d08c", "#eab0cd", "#9fd5de", "#bcc3cc"]
+    readonly property var originTints: dark
+        ? ["transparent", "#223552", "#4a2528", "#382f54", "#1f4436", "#4a3b1c", "#4a2a3c", "#1d4148", "#333840"]
+        : ["transparent", "#d4e1f2", "#f6d9d8", "#e3ddf0", "#d3ebde", "#f3e8c8", "#f4dbe7", "#d3ebef", "#e1e4e8"]
 
     readonly property string family: "Inter"
     readonly property string codeFamily: "JetBrains Mono"

@@ -32,16 +32,16 @@ int OwnTextDrafter::findEarlier(int order) const {
   return std::equal(last, text_.end(), text_.begin() + found->second - order) ? found->second : -1;
 }
 
-Draft OwnTextDrafter::propose(int width) {
+Draft OwnTextDrafter::propose(const DraftBudget& budget) {
+  const int width = std::min(budget.nodes, budget.depth);
   Draft draft;
-  draft.origin = TokenOrigin::kOwnText;
   for (int order = kLongest; order >= kShortest; --order) {
     const int from = findEarlier(order);
     if (from < 0) continue;
     // Past the end of the text the draft itself goes on, so a cycle is continued as a cycle.
     for (int i = from; draft.size() < width; ++i) {
       const int known = static_cast<int>(text_.size());
-      draft.extendChain(i < known ? text_[i] : draft.nodes[i - known].token);
+      draft.add(i < known ? text_[i] : draft.nodes[i - known].token, draft.size() - 1, 0.5f, origin());
     }
     break;
   }

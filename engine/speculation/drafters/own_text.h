@@ -12,8 +12,11 @@ namespace tandem {
 
 class OwnTextDrafter : public Drafter {
  public:
+  TokenOrigin origin() const override { return TokenOrigin::kOwnText; }
   void append(std::span<const TokenId> tokens) override;
-  Draft propose(int width) override;
+  Draft propose(const DraftBudget& budget) override;
+  void observe(std::span<const TokenId>) override {}
+  double cost(const DraftBudget&) const override { return 0; }
 
   static constexpr int kLongest = 8;
   static constexpr int kShortest = 2;

@@ -1,5 +1,7 @@
 #include "engine/speculation/drafters/wrong.h"
 
+#include <algorithm>
+
 namespace tandem {
 
 void WrongDrafter::append(std::span<const TokenId> tokens) {
@@ -7,13 +9,14 @@ void WrongDrafter::append(std::span<const TokenId> tokens) {
     state_ = (state_ ^ static_cast<std::uint32_t>(token)) * 0x100000001B3u;
 }
 
-Draft WrongDrafter::propose(int width) {
+Draft WrongDrafter::propose(const DraftBudget& budget) {
+  const int width = std::min(budget.nodes, budget.depth);
   Draft draft;
-  draft.origin = TokenOrigin::kWrong;
   std::uint64_t x = state_;
   while (draft.size() < width) {
     x = x * 6364136223846793005u + 1442695040888963407u;
-    draft.extendChain(static_cast<TokenId>((x >> 33) % static_cast<std::uint64_t>(vocabulary_)));
+    draft.add(static_cast<TokenId>((x >> 33) % static_cast<std::uint64_t>(vocabulary_)), draft.size() - 1,
+              0.5f, origin());
   }
   return draft;
 }

@@ -9,8 +9,11 @@ namespace tandem {
 class WrongDrafter : public Drafter {
  public:
   explicit WrongDrafter(int vocabulary) : vocabulary_(vocabulary) {}
+  TokenOrigin origin() const override { return TokenOrigin::kWrong; }
   void append(std::span<const TokenId> tokens) override;
-  Draft propose(int width) override;
+  Draft propose(const DraftBudget& budget) override;
+  void observe(std::span<const TokenId>) override {}
+  double cost(const DraftBudget&) const override { return 0; }
 
  private:
   int vocabulary_;
