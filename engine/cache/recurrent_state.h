@@ -28,6 +28,10 @@ struct RecurrentLayout {
   std::size_t matrixFloats() const { return static_cast<std::size_t>(headDim) * headDim; }
   std::size_t layerFloats() const { return tailFloats() + valueHeads * matrixFloats(); }
   std::size_t bytes() const { return layers * layerFloats() * sizeof(float); }
+  // What a pass leaves of one row in a RecurrentScratch.
+  std::size_t scratchBytesPerRow() const {
+    return static_cast<std::size_t>(layers) * 2 * (channels + valueHeads) * sizeof(float);
+  }
   bool operator==(const RecurrentLayout&) const = default;
 };
 

@@ -98,17 +98,26 @@ struct KernelSet {
 
   // gate = activation(gate) * up.
   void (*gatedActivation)(float* gate, const float* up, int n, Activation activation);
-  void (*sigmoidGate)(float* x, const float* gate, int n);           // x *= sigmoid(gate)
-  void (*add)(float* x, const float* y, int n);                      // x += y
-  void (*addScaled)(float* x, const float* y, float factor, int n);  // x = fma(factor, y, x)
-  void (*scale)(float* x, float factor, int n);                      // x *= factor
-  void (*softCap)(float* x, float cap, int n);                       // x = cap tanh(x / cap)
+  void (*sigmoidGate)(float* x, const float* gate, int n);  // x *= sigmoid(gate)
+  void (*add)(float* x, const float* y, int n);             // x += y
+  void (*scale)(float* x, float factor, int n);             // x *= factor
+  void (*softCap)(float* x, float cap, int n);              // x = cap tanh(x / cap)
 
   // out = silu(sum over t of in[t] * weights[t]), each channel for itself, t ascending (oldest input first).
   // in: `taps` rows of n floats; weights: (taps, n).
   void (*convolve)(const float* const* in, const float* weights, int taps, int n, float* out);
   void (*deltaStep)(const DeltaStep& step);
+
+  // The `used` experts with the highest scores, of equal ones the lower index first, by rank; a weight is the
+  // expert's share of the softmax over all, divided by the sum of the picked shares in order of rank (rule
+  // 7).
+  void (*pickExperts)(const float* scores, int experts, int used, int* picked, float* weights);
+  // out = sum over i of weights[i] * outputs[i], i ascending, for n elements.
+  void (*joinExperts)(const float* const* outputs, const float* weights, int count, int n, float* out);
 };
+
+// Of every set: few numbers in one order, where no instruction set would help.
+void pickExperts(const float* scores, int experts, int used, int* picked, float* weights);
 
 const KernelSet& referenceKernels();  // plain C++, any x86-64
 const KernelSet& avx2Kernels();       // needs AVX2, FMA and F16C

@@ -240,6 +240,7 @@ std::string knownNames() {
 }  // namespace
 
 int ModelConfig::slotOf(int layer) const {
+  if (layer == layers) return attentionLayers();
   int slot = 0;
   for (int i = 0; i < layer; ++i)
     slot += recurrentLayer[i] == recurrentLayer[layer] ? 1 : 0;
@@ -251,6 +252,12 @@ int ModelConfig::attentionLayers() const {
   for (const bool recurrent : recurrentLayer)
     count += recurrent ? 0 : 1;
   return count;
+}
+
+RecurrentLayout recurrentLayout(const ModelConfig& c) {
+  const DeltaNetConfig& d = c.deltaNet;
+  if (!c.hybrid()) return {};
+  return {c.recurrentLayers(), d.channels(), d.taps - 1, d.valueHeads, d.headDim};
 }
 
 double ModelConfig::layerMultiplyAdds() const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/base/status.h"
+#include "engine/cache/recurrent_state.h"
 #include "engine/gguf/file.h"
 #include "engine/kernels/kernel_set.h"
 
@@ -72,24 +73,30 @@ struct ModelConfig {
   DeltaNetConfig deltaNet;
   std::vector<bool> recurrentLayer;  // per layer: a delta-net layer, without keys and values
   MixtureConfig mixture;
-  int nextnLayers = 0;  // blocks after the layers that predict the token after next
+  // Blocks after the layers that predict one token more (multi-token prediction); only the first is used.
+  int nextnLayers = 0;
 
   // Whether queries and keys are normed before they turn.
   bool normsHeads() const {
     return architecture != Architecture::kLlama && architecture != Architecture::kGemma2;
   }
   bool hybrid() const { return deltaNet.valueHeads > 0; }
-  // Index of a layer among those of its kind: where its keys and values, or its state, are kept.
+  // Index of a layer among those of its kind: where its keys and values, or its state, are kept. The keys of
+  // the multi-token-prediction block (layer == layers) come last.
   int slotOf(int layer) const;
   int attentionLayers() const;
+  int cachedLayers() const { return attentionLayers() + (nextnLayers > 0 ? 1 : 0); }
   int recurrentLayers() const { return layers - attentionLayers(); }
   int headsPerKv() const { return heads / kvHeads; }
-  int windowOf(int layer) const { return windowedLayer[layer] ? window : 0; }  // 0: sees everything
+  int windowOf(int layer) const { return layer < layers && windowedLayer[layer] ? window : 0; }  // 0: none
   // Multiply-adds of one layer for one row, attention excluded.
   double layerMultiplyAdds() const;
 
   // Errors: kUnsupported (architecture or feature by name), kCorruptFile (the field that cannot be).
   static Result<ModelConfig> read(const gguf::File& file);
 };
+
+// The shape of a model's recurrent state.
+RecurrentLayout recurrentLayout(const ModelConfig& config);
 
 }  // namespace tandem

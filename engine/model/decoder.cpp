@@ -72,6 +72,10 @@ Activations::Activations(const ModelConfig& c, int rows) {
     z.resize(size(c.deltaNet.valueDim()));
     deltaOut.resize(size(c.deltaNet.valueDim()));
   }
+  if (c.nextnLayers > 0) {
+    hidden.resize(size(c.dim));
+    joined.resize(size(2 * c.dim));
+  }
   if (m.experts > 0) {
     routing.resize(size(m.experts));
     expertIn.resize(size(m.used * c.dim));
@@ -86,18 +90,12 @@ Activations::Activations(const ModelConfig& c, int rows) {
     cosineWindowed.resize(size(c.rope.dims / 2));
     sineWindowed.resize(size(c.rope.dims / 2));
   }
-  const int widest = std::max({c.dim, c.heads * c.headDim, feedForward, c.deltaNet.valueDim(), m.used * c.dim,
-                               m.used * m.feedForward});
+  const int widest = std::max({c.nextnLayers > 0 ? 2 * c.dim : c.dim, c.heads * c.headDim, feedForward,
+                               c.deltaNet.valueDim(), m.used * c.dim, m.used * m.feedForward});
   quantized.resize(size(widest));
   quantizedD.resize(size(widest / kBlock + 1));
   quantizedS.resize(size(widest / kBlock + 1));
   quantizedSums.resize(size(widest / 16 + 1));
-}
-
-RecurrentLayout recurrentLayout(const ModelConfig& c) {
-  const DeltaNetConfig& d = c.deltaNet;
-  if (!c.hybrid()) return {};
-  return {c.recurrentLayers(), d.channels(), d.taps - 1, d.valueHeads, d.headDim};
 }
 
 Decoder::Decoder(std::shared_ptr<const Model> model, const kernels::KernelSet& kernels, int threads, int rows,
@@ -116,8 +114,7 @@ Result<std::unique_ptr<Decoder>> Decoder::create(std::shared_ptr<const Model> mo
   const kernels::KernelSet& kernels = options.kernels ? *options.kernels : kernels::bestKernels();
   const int threads = options.threads > 0 ? options.threads : measureThreads(*model, kernels);
   const ModelConfig& c = model->config();
-  const KvLayout layout{c.attentionLayers(), c.kvHeads, kernels::roundUp(c.headDim, kLanes),
-                        options.cacheType};
+  const KvLayout layout{c.cachedLayers(), c.kvHeads, kernels::roundUp(c.headDim, kLanes), options.cacheType};
   const int rows = std::max(options.maxRows > 0 ? options.maxRows : model->prefillRows(), kMinRows);
   try {
     auto state = RecurrentState::initial(recurrentLayout(c));
@@ -127,6 +124,11 @@ Result<std::unique_ptr<Decoder>> Decoder::create(std::shared_ptr<const Model> mo
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::kOutOfMemory, "there is not enough memory to run the model"};
   }
+}
+
+Sequence Decoder::newSequence() const {
+  const ModelConfig& c = model_->config();
+  return {KvSequence(layout_), initialState_, std::vector<float>(c.nextnLayers > 0 ? c.dim : 0)};
 }
 
 Status Decoder::forward(const Sequence& sequence, const Batch& batch, std::span<const int> logitRows,
@@ -159,7 +161,32 @@ Status Decoder::forward(const Sequence& sequence, const Batch& batch, std::span<
 Status Decoder::commit(Sequence& sequence, std::span<const int> rows) {
   if (Status s = sequence.recurrent.makeWritable(); !s.ok()) return s;
   if (Status s = sequence.kv.commit(scratch_, rows); !s.ok()) return s;
-  if (!rows.empty()) advance(sequence.recurrent, rows);
+  if (!rows.empty()) {
+    advance(sequence.recurrent, rows);
+    keepHidden(sequence, rows.back());
+  }
+  return {};
+}
+
+void Decoder::keepHidden(Sequence& sequence, int row) const {
+  const std::size_t dim = sequence.hidden.size();  // 0 where nothing looks at it
+  std::copy_n(activations_.hidden.data() + row * dim, dim, sequence.hidden.data());
+}
+
+Status Decoder::forwardNextn(const Sequence& sequence, TokenId token, const std::atomic<bool>* cancel) {
+  assert(model_->weights().nextn && sequence.length() > 0);
+  const FloatEnvironment environment;
+  Batch batch;
+  batch.add(token, -1, sequence.length());
+  ForwardPass pass(*this, sequence, batch, cancel);
+  forwardQwen3Nextn(pass);
+  return pass.status();
+}
+
+Status Decoder::commitNextn(Sequence& sequence) {
+  const int row = 0;
+  if (Status s = sequence.kv.commit(scratch_, {&row, 1}); !s.ok()) return s;
+  keepHidden(sequence, row);
   return {};
 }
 

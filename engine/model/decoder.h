@@ -27,9 +27,6 @@ struct DecoderOptions {
   int maxRows = 0;  // of one pass; 0: prefillRows() of the model, at least 33
 };
 
-// The shape of the recurrent state of a model.
-RecurrentLayout recurrentLayout(const ModelConfig& config);
-
 // Activations of up to `rows` rows, allocated once. Shapes in (rows, columns).
 struct Activations {
   Activations(const ModelConfig& config, int rows);
@@ -44,6 +41,8 @@ struct Activations {
   std::vector<float> projected;                     // (rows, dim): what is added to x
   std::vector<float> cosine, sine;                  // (rows, rope.dims / 2) for layers that see everything
   std::vector<float> cosineWindowed, sineWindowed;  // the same for windowed layers
+  std::vector<float> hidden;                        // (rows, dim), for multi-token prediction
+  std::vector<float> joined;                        // (rows, 2 dim), the same
   std::vector<float> routing;                       // (rows, experts)
   std::vector<float> expertIn, expertOut;           // (rows * used, dim), ordered by expert
   std::vector<float> expertGate, expertUp;          // (rows * used, expert feedForward), the same order
@@ -61,7 +60,7 @@ class Decoder {
   const kernels::KernelSet& kernels() const { return *kernels_; }
   int threads() const { return pool_.threads(); }
   int maxRows() const { return scratch_.rows(); }
-  Sequence newSequence() const { return {KvSequence(layout_), initialState_}; }
+  Sequence newSequence() const;
 
   // Computes every row of the batch after `sequence`, and the logits of the rows in `logitRows`. `cancel` may
   // be null and is looked at between layers. REQUIRES: 1 <= batch.size() <= maxRows(); the batch is in
@@ -76,11 +75,19 @@ class Decoder {
   // batch's root, possibly cut short. Error: kOutOfMemory, with the sequence unchanged.
   Status commit(Sequence& sequence, std::span<const int> rows);
 
+  // Multi-token prediction, of a model that has weights().nextn: from the last position's hidden state and
+  // the token that follows it, logits(0) of the token after that. commitNextn makes that token the sequence's
+  // last position for further predictions; such a sequence is good for nothing else, so work on a fork.
+  // REQUIRES: sequence.length() > 0.
+  Status forwardNextn(const Sequence& sequence, TokenId token, const std::atomic<bool>* cancel = nullptr);
+  Status commitNextn(Sequence& sequence);
+
  private:
   friend class ForwardPass;
   Decoder(std::shared_ptr<const Model> model, const kernels::KernelSet& kernels, int threads, int rows,
           const KvLayout& layout, RecurrentState initialState);
   void advance(RecurrentState& state, std::span<const int> rows);
+  void keepHidden(Sequence& sequence, int row) const;
 
   std::shared_ptr<const Model> model_;
   const kernels::KernelSet* kernels_;

@@ -38,40 +38,25 @@ void ForwardPass::mixture(const MixtureWeights& w) {
     gatedActivation(a_.gate.data(), a_.up.data(), rows_, m.sharedFeedForward);
     project(a_.gate.data(), m.sharedFeedForward, {{w.sharedDown, a_.expertIn.data()}});
   }
-  joinExperts(w);
+  joinExperts();
 }
 
-// The experts with the highest scores, of equal ones the lower index first; a weight is the expert's share of
-// the softmax over all, divided by the sum of the chosen shares in order of rank.
 void ForwardPass::pickExperts() {
   const MixtureConfig& m = config_.mixture;
   picks_.assign(m.experts, {});
-  place_.resize(static_cast<std::size_t>(rows_) * m.used);
-  std::vector<int> order(m.experts);
-  std::vector<float> share(m.experts);
+  const std::size_t count = static_cast<std::size_t>(rows_) * m.used;
+  place_.resize(count);
+  expertWeights_.resize(count);
+  std::vector<int> picked(m.used);
   for (int row = 0; row < rows_; ++row) {
-    const float* score = a_.routing.data() + static_cast<std::size_t>(row) * m.experts;
-    for (int e = 0; e < m.experts; ++e) {
-      order[e] = e;
-      if (!std::isfinite(score[e])) finite_.store(false);
+    const float* scores = a_.routing.data() + static_cast<std::size_t>(row) * m.experts;
+    if (!std::all_of(scores, scores + m.experts, [](float s) { return std::isfinite(s); })) {
+      finite_.store(false);
+      return;
     }
-    if (!finite_.load()) return;
-    std::partial_sort(order.begin(), order.begin() + m.used, order.end(), [score](int a, int b) {
-      return score[a] > score[b] || (score[a] == score[b] && a < b);
-    });
-    float sum = 0;
-    for (int e = 0; e < m.experts; ++e) {
-      share[e] = kernels::exp(score[e] - score[order[0]]);
-      sum += share[e];
-    }
-    float chosen = 0;
-    for (int rank = 0; rank < m.used; ++rank) {
-      share[order[rank]] = share[order[rank]] / sum;
-      chosen += share[order[rank]];
-    }
-    constexpr float kLeast = 0x1p-14f;  // the smallest normal half, so that nothing is divided by zero
+    kernels_.pickExperts(scores, m.experts, m.used, picked.data(), expertWeights_.data() + row * m.used);
     for (int rank = 0; rank < m.used; ++rank)
-      picks_[order[rank]].push_back({row, rank, share[order[rank]] / kernels::maxOf(chosen, kLeast)});
+      picks_[picked[rank]].push_back({row, rank});
   }
 }
 
@@ -100,25 +85,26 @@ void ForwardPass::multiplyExperts(std::initializer_list<ExpertProduct> products,
   }
 }
 
-// projected = the sum over ranks of weight * expert's output, then the gated shared expert.
-void ForwardPass::joinExperts(const MixtureWeights& w) {
+// projected = the sum over ranks of weight * expert's output; the gated shared expert comes last.
+void ForwardPass::joinExperts() {
   const MixtureConfig& m = config_.mixture;
   const int dim = config_.dim;
-  std::vector<float> weight(static_cast<std::size_t>(rows_) * m.used);
-  for (const std::vector<Pick>& expert : picks_) {
-    for (const Pick& pick : expert)
-      weight[pick.row * m.used + pick.rank] = pick.weight;
-  }
   split(rows_, [&](int begin, int end) {
+    std::vector<const float*> outputs(m.used + 1);
+    std::vector<float> weights(m.used + 1);
     for (int row = begin; row < end; ++row) {
-      float* out = a_.projected.data() + static_cast<std::size_t>(row) * dim;
-      std::fill(out, out + dim, 0.0f);
-      for (int i = row * m.used; i < (row + 1) * m.used; ++i)
-        kernels_.addScaled(out, a_.expertOut.data() + static_cast<std::size_t>(place_[i]) * dim, weight[i],
-                           dim);
-      if (w.sharedDown.weight.empty()) continue;
-      const float open = 1.0f / (1.0f + kernels::exp(0.0f - a_.routing[row]));
-      kernels_.addScaled(out, a_.expertIn.data() + static_cast<std::size_t>(row) * dim, open, dim);
+      int count = 0;
+      for (; count < m.used; ++count) {
+        const int i = row * m.used + count;
+        outputs[count] = a_.expertOut.data() + static_cast<std::size_t>(place_[i]) * dim;
+        weights[count] = expertWeights_[i];
+      }
+      if (m.sharedFeedForward > 0) {
+        outputs[count] = a_.expertIn.data() + static_cast<std::size_t>(row) * dim;
+        weights[count++] = 1.0f / (1.0f + kernels::exp(0.0f - a_.routing[row]));
+      }
+      kernels_.joinExperts(outputs.data(), weights.data(), count, dim,
+                           a_.projected.data() + static_cast<std::size_t>(row) * dim);
     }
   });
 }

@@ -146,7 +146,7 @@ void ForwardPass::storeKeysAndValues(int layer) {
   }
 }
 
-void ForwardPass::attend(int layer) {
+void ForwardPass::attend(int layer, int firstKey) {
   if (!finite_.load()) return;
   const int window = config_.windowOf(layer), slot = config_.slotOf(layer);
   const auto attention =
@@ -157,7 +157,7 @@ void ForwardPass::attend(int layer) {
     for (int unit = first; unit < last; ++unit) {
       const int row = unit / config_.kvHeads, head = unit % config_.kvHeads;
       const int position = batch_.rows[row].position;
-      const int begin = window > 0 ? std::max(0, position - window + 1) : 0;
+      const int begin = window > 0 ? std::max(firstKey, position - window + 1) : firstKey;
       const int origin = kernels::tileStart(begin);
       keys.assign(position + 1 - origin, nullptr);
       values.assign(position + 1 - origin, nullptr);
@@ -217,18 +217,26 @@ void ForwardPass::addToResidual(const float* y) {
 void ForwardPass::head(std::span<const int> logitRows) {
   const int count = static_cast<int>(logitRows.size());
   if (!goesOn(config_.layers) || count == 0) return;
+  for (int i = 0; i < count; ++i) {
+    const std::size_t from = static_cast<std::size_t>(logitRows[i]) * config_.dim;
+    float* to = a_.normed.data() + static_cast<std::size_t>(i) * config_.dim;
+    if (weights_.nextn) {  // normed already
+      std::copy_n(a_.hidden.data() + from, config_.dim, to);
+    } else {
+      kernels_.rmsNorm(a_.x.data() + from, weights_.outputNorm.data(), config_.dim, config_.normEpsilon, to);
+    }
+  }
+  logitsOf(a_.normed.data(), count, weights_.head);
+}
+
+// Logits of `count` normed rows into the decoder's buffer.
+void ForwardPass::logitsOf(const float* normed, int count, const PackedMatrix& w) {
   const std::size_t vocabulary = static_cast<std::size_t>(config_.vocabulary);
   if (d_.logits_.size() < vocabulary * count) d_.logits_.resize(vocabulary * count);
-  for (int i = 0; i < count; ++i) {
-    kernels_.rmsNorm(a_.x.data() + static_cast<std::size_t>(logitRows[i]) * config_.dim,
-                     weights_.outputNorm.data(), config_.dim, config_.normEpsilon,
-                     a_.normed.data() + static_cast<std::size_t>(i) * config_.dim);
-  }
-  if (!kernels::isFloatFormat(weights_.head.format())) quantize(a_.normed.data(), count, config_.dim);
+  if (!kernels::isFloatFormat(w.format())) quantize(normed, count, config_.dim);
   if (!goesOn(config_.layers)) return;
   float* logits = d_.logits_.data();
-  split(weights_.head.groups(),
-        [&](int begin, int end) { multiply(weights_.head, a_.normed.data(), 0, count, begin, end, logits); });
+  split(w.groups(), [&](int begin, int end) { multiply(w, normed, 0, count, begin, end, logits); });
   if (config_.finalSoftCap > 0) {
     for (int i = 0; i < count; ++i)
       kernels_.softCap(logits + i * vocabulary, config_.finalSoftCap, config_.vocabulary);

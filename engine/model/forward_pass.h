@@ -34,9 +34,9 @@ class ForwardPass {
   void project(const float* in, int k, std::initializer_list<Product> products);
   void normHeads(float* heads, int headsPerRow, const std::vector<float>& weight);
   void rope(float* heads, int headsPerRow, bool windowed);
-  void storeKeysAndValues(int layer);  // k and v, rounded to the cache type, into the scratch
-  void attend(int layer);              // attention = softmax(q k) v over what each row may see
-  void gateAttention();                // attention *= sigmoid(attentionGate)
+  void storeKeysAndValues(int layer);        // k and v, rounded to the cache type, into the scratch
+  void attend(int layer, int firstKey = 0);  // attention = softmax(q k) v over what each row may see
+  void gateAttention();                      // attention *= sigmoid(attentionGate)
   // projected = the gated delta rule over each row's path, from `normed`; the new states wait in the scratch.
   void deltaNet(int layer);
   // projected = the layer's feed-forward of `normed`: dense, or a mixture of experts.
@@ -44,6 +44,11 @@ class ForwardPass {
   void addToResidual(const float* y);  // x += y
   // Logits of the chosen rows of x, into the decoder's buffer.
   void head(std::span<const int> logitRows);
+
+  // The multi-token-prediction block.
+  void keepHiddenStates();  // hidden = output norm of x; x is free then
+  void joinHiddenStates();  // x = join of each row's embedding and the hidden state before it
+  void headOfNextn();       // hidden and logits of row 0 of x
 
   // Whether the pass is to go on: not cancelled, and nothing was found that is not finite. Looked at between
   // layers.
@@ -56,6 +61,7 @@ class ForwardPass {
   // Rows first … first + rows - 1 of `in` (quantised before, where w is) times columns of w.
   void multiply(const kernels::PackedMatrix& w, const float* in, int first, int rows, int groupBegin,
                 int groupEnd, float* out);
+  void logitsOf(const float* normed, int count, const kernels::PackedMatrix& w);
   void gatedActivation(float* gate, const float* up, int rows, int width);  // gate = activation(gate) * up
   void convolve(int layer);
   void decayAndBeta(int layer);
@@ -64,7 +70,6 @@ class ForwardPass {
   struct Pick {  // an expert's work for a row
     int row;
     int rank;
-    float weight;
   };
   void mixture(const MixtureWeights& w);
   void pickExperts();
@@ -73,7 +78,7 @@ class ForwardPass {
     float* out;  // rows in the order of experts
   };
   void multiplyExperts(std::initializer_list<ExpertProduct> products, const float* in);
-  void joinExperts(const MixtureWeights& w);
+  void joinExperts();
 
   // Splits `count` units of about equal cost between the threads.
   template <class Body>
@@ -93,6 +98,7 @@ class ForwardPass {
   const int rows_;
   kernels::QuantizedRows int8_;
   std::vector<std::vector<Pick>> picks_;  // per expert
+  std::vector<float> expertWeights_;      // (rows * used), by rank
   std::vector<int> place_;  // (rows * used): where a row's expert of a rank stands in that order
   std::atomic<bool> finite_{true};
   Status status_;
@@ -103,5 +109,7 @@ void forwardLlama(ForwardPass& pass);
 void forwardGemma(ForwardPass& pass);
 void forwardQwen3(ForwardPass& pass);
 void forwardQwen3Next(ForwardPass& pass);
+// The multi-token-prediction block of the last, on a batch of one row.
+void forwardQwen3Nextn(ForwardPass& pass);
 
 }  // namespace tandem

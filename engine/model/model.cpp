@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/cache/recurrent_state.h"
 #include "engine/kernels/arithmetic.h"
 
 namespace tandem {
@@ -45,6 +46,16 @@ Result<ChatTemplate> readTemplate(const gguf::File& file, const Tokenizer& token
 
 std::string megabytes(std::uint64_t bytes) {
   return std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
+}
+
+// Rows of one prefill pass. At 20 G multiply-adds a second a layer then takes about 0.1 s; and what recurrent
+// layers leave of each row in the scratch stays below 128 MiB.
+int passRows(const ModelConfig& config) {
+  const double byTime = 2e9 / config.layerMultiplyAdds();
+  const std::size_t perRow = recurrentLayout(config).scratchBytesPerRow();
+  const double bySpace = perRow == 0 ? byTime : (128.0 * 1024 * 1024) / static_cast<double>(perRow);
+  const int rows = static_cast<int>(std::min({byTime, bySpace, 512.0}));
+  return std::max(rows / kernels::kTile * kernels::kTile, kernels::kTile);
 }
 
 struct Progress {
@@ -107,10 +118,14 @@ MemoryPlan Model::plan(const gguf::File& file, const ModelConfig& c) {
   for (const auto& tensor : file.tensors())
     plan.weights += tensor.bytes;
   const int stride = kernels::roundUp(c.headDim, kernels::kLanes);
-  plan.cachePerToken = std::uint64_t{2} * 2 * c.layers * c.kvHeads * stride;
-  const std::uint64_t widths =
-      3ull * c.dim + 2ull * c.heads * c.headDim + 2ull * c.kvHeads * c.headDim + 2ull * c.feedForward;
-  plan.activations = 512 * (widths * 4 + plan.cachePerToken);
+  plan.cachePerToken = std::uint64_t{2} * 2 * c.attentionLayers() * c.kvHeads * stride;
+  const MixtureConfig& m = c.mixture;
+  const std::uint64_t widths = 3ull * c.dim + 2ull * c.heads * c.headDim + 2ull * c.kvHeads * c.headDim +
+                               2ull * std::max(c.feedForward, m.sharedFeedForward) +
+                               2ull * m.used * (c.dim + m.feedForward) + 2ull * c.deltaNet.valueDim();
+  const RecurrentLayout state = recurrentLayout(c);
+  plan.activations =
+      passRows(c) * (widths * 4 + plan.cachePerToken + state.scratchBytesPerRow()) + 2 * state.bytes();
   plan.available = availableMemory();
   return plan;
 }
@@ -166,9 +181,7 @@ std::uint64_t Model::parameters() const {
 }
 
 int Model::prefillRows() const {
-  // At 20 G multiply-adds a second a layer then takes about 0.1 s.
-  const double rows = 2e9 / config_.layerMultiplyAdds();
-  return std::clamp(static_cast<int>(rows) / kernels::kTile * kernels::kTile, kernels::kTile, 512);
+  return passRows(config_);
 }
 
 }  // namespace tandem

@@ -283,6 +283,20 @@ LayerWeights readLayer(TensorReader& in, const ModelConfig& c, int index) {
   return layer;
 }
 
+NextnWeights readNextn(TensorReader& in, const ModelConfig& c) {
+  const std::string block = "blk." + std::to_string(c.layers) + ".nextn.";
+  NextnWeights w;
+  w.layer = readLayer(in, c, c.layers);
+  w.embeddingNorm = in.vector(block + "enorm.weight", c.dim);
+  w.hiddenNorm = in.vector(block + "hnorm.weight", c.dim);
+  w.join = in.linear(block + "eh_proj", c.dim, 2 * c.dim);
+  const bool ownNorm = in.has(block + "shared_head_norm.weight");
+  w.headNorm = in.vector(ownNorm ? block + "shared_head_norm.weight" : "output_norm.weight", c.dim);
+  if (in.has(block + "shared_head_head.weight"))
+    w.head = in.matrix(block + "shared_head_head.weight", c.vocabulary, c.dim);
+  return w;
+}
+
 }  // namespace
 
 Result<Weights> Weights::load(const gguf::File& file, const ModelConfig& c, ThreadPool& pool,
@@ -296,6 +310,7 @@ Result<Weights> Weights::load(const gguf::File& file, const ModelConfig& c, Thre
     w.layers.push_back(readLayer(in, c, i));
     if (progress) progress(context, static_cast<double>(i + 1) / (c.layers + 1));
   }
+  if (c.nextnLayers > 0) w.nextn = readNextn(in, c);
   w.head = in.matrix(in.has("output.weight") ? "output.weight" : "token_embd.weight", c.vocabulary, c.dim);
   if (!in.status().ok()) return in.status().error();
   if (progress) progress(context, 1.0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,15 @@ struct LayerWeights {
   MixtureWeights mixture;                  // of mixtures, which have no gate, up, down
 };
 
+// The multi-token-prediction block: from a token and the hidden state before it, the token after it.
+struct NextnWeights {
+  LayerWeights layer;                            // attention and feed-forward
+  std::vector<float> embeddingNorm, hiddenNorm;  // (dim)
+  Linear join;                                   // (dim, 2 dim): of the normed embedding and hidden state
+  std::vector<float> headNorm;                   // (dim); the model's output norm where the file has none
+  std::optional<kernels::PackedMatrix> head;     // (vocabulary, dim); the model's own where there is none
+};
+
 // Rows of the embedding, read where the file is mapped.
 struct EmbeddingTable {
   kernels::WeightFormat format = kernels::WeightFormat::kF32;
@@ -65,8 +75,9 @@ struct EmbeddingTable {
 struct Weights {
   EmbeddingTable embedding;
   std::vector<LayerWeights> layers;
-  std::vector<float> outputNorm;   // (dim)
-  kernels::PackedMatrix head;      // (vocabulary, dim); the embedding where the file has no output.weight
+  std::vector<float> outputNorm;  // (dim)
+  kernels::PackedMatrix head;     // (vocabulary, dim); the embedding where the file has no output.weight
+  std::optional<NextnWeights> nextn;
   std::vector<float> ropeFactors;  // (rope.dims / 2) divisors of the frequencies, or empty
   std::size_t bytes = 0;           // of all interleaved matrices
 

@@ -8,6 +8,8 @@
 
 #include "engine/model/decoder.h"
 #include "engine/session/generator.h"
+#include "engine/verify/token_stream.h"
+#include "engine/verify/tree_checks.h"
 
 namespace tandem {
 namespace {
@@ -31,20 +33,6 @@ std::vector<int> iota(int count) {
   return all;
 }
 
-// A reproducible stream of token ids, for models whose vocabulary has no text and for changing neighbours.
-class TokenStream {
- public:
-  TokenStream(int vocabulary, std::uint64_t seed) : vocabulary_(vocabulary), state_(seed) {}
-  TokenId next() {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<TokenId>((state_ >> 33) % static_cast<std::uint64_t>(vocabulary_));
-  }
-
- private:
-  int vocabulary_;
-  std::uint64_t state_;
-};
-
 class Verifier {
  public:
   Verifier(std::shared_ptr<const Model> model, const VerifyOptions& options,
@@ -63,6 +51,9 @@ class Verifier {
     check("prefill in chunks", &Verifier::chunksDoNotMatter);
     check("row = itself", &Verifier::rowIsItself);
     check("fork is exact", &Verifier::forkIsExact);
+    check("tree = its paths", &Verifier::treeIsItsPaths);
+    check("rejects leave nothing", &Verifier::rejectsLeaveNothing);
+    if (model_->config().hybrid()) check("snapshot resumes", &Verifier::snapshotResumes);
     check("unused slots", &Verifier::unusedSlotsAreNotRead);
     check("thread counts", &Verifier::threadsDoNotMatter);
     check("kernel sets", &Verifier::kernelSetsAgree);
@@ -254,6 +245,14 @@ class Verifier {
     compare(rows[0], rows[1], result);
     result.detail = "a sequence that was cut equals one that was never longer";
     return {};
+  }
+
+  Status treeIsItsPaths(CheckResult& result) { return checkTrees(*decoder_, text_, options_.cancel, result); }
+  Status rejectsLeaveNothing(CheckResult& result) {
+    return checkRejects(*decoder_, text_, options_.rejectedRounds, options_.cancel, result);
+  }
+  Status snapshotResumes(CheckResult& result) {
+    return checkSnapshot(*decoder_, text_, options_.cancel, result);
   }
 
   Status threadsDoNotMatter(CheckResult& result) {

@@ -39,10 +39,11 @@ struct VerifyOptions {
   std::vector<const kernels::KernelSet*> otherSets;  // compared with it
   std::vector<int> threadCounts = {1, 2, 4};
   kernels::CacheType cacheType = kernels::CacheType::kF16;
-  int tokens = 96;        // of the batch-against-decode check
-  int kernelTokens = 24;  // of the kernel-set check: the scalar set is slow
-  int largestBatch = 33;  // rows of the row check
-  int generated = 256;    // tokens of each speculation run
+  int tokens = 96;          // of the batch-against-decode check
+  int kernelTokens = 24;    // of the kernel-set check: the scalar set is slow
+  int largestBatch = 33;    // rows of the row check
+  int rejectedRounds = 40;  // of the check that rejects leave nothing
+  int generated = 256;      // tokens of each speculation run
   const std::atomic<bool>* cancel = nullptr;
 };
 

@@ -130,6 +130,47 @@ void activationOfTheLibrary(float* gate, const float* up, int n, Activation) {
     gate[i] = gate[i] / (1.0f + std::exp(-gate[i])) * up[i];
 }
 
+// Rule 6: a commit that takes every token twice, and a state that decays after its update instead of before.
+void committedTooFar(const DeltaStep& step) {
+  base->deltaStep(step);
+  if (!step.q) base->deltaStep(step);
+}
+
+void decaysAfterwards(const DeltaStep& step) {
+  DeltaStep first = step;
+  first.decay = 1.0f;
+  base->deltaStep(first);
+  for (int i = 0; i < step.headDim * step.headDim; ++i)
+    step.state[i] *= step.decay;
+}
+
+// Rule 6: a row that starts from the state of the row before it, which may be its sibling's.
+void stateOfTheNeighbour(const DeltaStep& step) {
+  thread_local std::vector<float> last;
+  thread_local const float* owner = nullptr;
+  if (step.q && owner == step.state) std::copy(last.begin(), last.end(), step.state);
+  base->deltaStep(step);
+  last.assign(step.state, step.state + step.headDim * step.headDim);
+  owner = step.q ? step.state : nullptr;
+}
+
+// Rule 7: equal scores go to the higher index, and the experts are summed from the last rank to the first.
+void tiesToTheHigherIndex(const float* scores, int experts, int used, int* picked, float* weights) {
+  std::vector<float> reversed(scores, scores + experts);
+  std::reverse(reversed.begin(), reversed.end());
+  base->pickExperts(reversed.data(), experts, used, picked, weights);
+  for (int rank = 0; rank < used; ++rank)
+    picked[rank] = experts - 1 - picked[rank];
+}
+
+void lastRankFirst(const float* const* outputs, const float* weights, int count, int n, float* out) {
+  std::vector<const float*> reversedOutputs(outputs, outputs + count);
+  std::vector<float> reversedWeights(weights, weights + count);
+  std::reverse(reversedOutputs.begin(), reversedOutputs.end());
+  std::reverse(reversedWeights.begin(), reversedWeights.end());
+  base->joinExperts(reversedOutputs.data(), reversedWeights.data(), count, n, out);
+}
+
 // Rule 8: with several rows the logits are rounded to BF16.
 void coarseLogitsForSeveralRows(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin,
                                 int groupEnd, float* out, std::size_t outStride) {
@@ -160,6 +201,11 @@ std::vector<Fault> plantFaults(const KernelSet& set, int vocabulary) {
   plant("key that is not rounded", "4", &KernelSet::toCache, cutToCacheAtTimes);
   plant("norm in plain order", "5", &KernelSet::rmsNorm, normInPlainOrder);
   plant("exponential of the C library", "5", &KernelSet::gatedActivation, activationOfTheLibrary);
+  plant("commit that goes too far", "6", &KernelSet::deltaStep, committedTooFar);
+  plant("decay after the update", "6", &KernelSet::deltaStep, decaysAfterwards);
+  plant("state of the neighbour", "6", &KernelSet::deltaStep, stateOfTheNeighbour);
+  plant("ties to the higher index", "7", &KernelSet::pickExperts, tiesToTheHigherIndex);
+  plant("last rank first", "7", &KernelSet::joinExperts, lastRankFirst);
   plant("coarse logits for several rows", "8", &KernelSet::matmulQuantized, coarseLogitsForSeveralRows);
   return faults;
 }

@@ -3,6 +3,7 @@
 #include <QtTest>
 
 #include "engine/verify/checks.h"
+#include "tests/gguf/model_copy.h"
 #include "tests/gguf/tiny_models.h"
 #include "tests/model/faulty_kernels.h"
 #include "tests/model/quantized_tiny.h"
@@ -48,6 +49,15 @@ class TestExactness : public QObject {
       QVERIFY(writeTinyModel(recipe(name), path(name)).ok());
     QVERIFY(writeQuantizedTiny(path("llama"), path("quantized")).ok());
     QVERIFY(writeQuantizedTiny(path("qwen35moe"), path("quantizedHybrid")).ok());
+    // A router that scores all experts alike.
+    auto copy = ModelCopy::of(path("quantizedHybrid"));
+    QVERIFY(copy.ok());
+    for (const char* layer : {"blk.0.", "blk.1."}) {
+      const std::string router = std::string(layer) + "ffn_gate_inp.weight";
+      copy->setType(router, gguf::TensorType::kF32);
+      copy->setData(router, std::vector<std::byte>(256 * 8 * sizeof(float)));
+    }
+    QVERIFY(copy->write(path("tied")).ok());
   }
 
   void checksPass_data() {
@@ -67,7 +77,7 @@ class TestExactness : public QObject {
         QVERIFY2(result.passed, (std::string(set->name) + ": " + result.name + ": " + result.detail).c_str());
       });
       QVERIFY2(status.ok(), status.ok() ? "" : status.error().describe().c_str());
-      QCOMPARE(checks, 10);
+      QCOMPARE(checks, tiny->config().hybrid() ? 13 : 12);
     }
   }
 
@@ -90,7 +100,9 @@ class TestExactness : public QObject {
     VerifyOptions options = quick(faults[fault].kernels);
     options.otherSets = {&kernels::referenceKernels()};
     std::string failed;
-    const Status status = runChecks(model(path("quantized")), options, [&](const CheckResult& result) {
+    const std::string rule = faults[fault].rule;
+    const char* subject = rule == "6" ? "quantizedHybrid" : rule == "7" ? "tied" : "quantized";
+    const Status status = runChecks(model(path(subject)), options, [&](const CheckResult& result) {
       if (!result.passed) failed += result.name + "; ";
     });
     // A fault that makes numbers infinite is caught by the check for that.

@@ -62,8 +62,10 @@ void dotQuantized(const PackedMatrix& w, int g, int c, const QuantizedRows& x, i
       const std::size_t at = static_cast<std::size_t>(first + r) * blocks + b;
       const std::int8_t* a = x.q + at * kBlock;
       std::int32_t halves[2] = {0, 0};
-      for (int i = 0; i < 16; ++i) halves[0] += v.q[i] * a[i];
-      for (int i = 16; i < 32; ++i) halves[1] += v.q[i] * a[i];
+      for (int i = 0; i < 16; ++i)
+        halves[0] += v.q[i] * a[i];
+      for (int i = 16; i < 32; ++i)
+        halves[1] += v.q[i] * a[i];
       const std::int32_t sum = v.sub[0] * halves[0] + v.sub[1] * halves[1];
       slice[r] = std::fmaf(static_cast<float>(sum), v.scale * x.d[at], slice[r]);
       if (F::kHasMinimum) slice[r] = std::fmaf(v.minimum, x.s[at], slice[r]);
@@ -93,7 +95,8 @@ void matmulQuantized(const PackedMatrix& w, const QuantizedRows& x, int rows, in
           const int count = std::min(kRowsAtOnce, rows - first);
           float total[kRowsAtOnce];
           dotQuantized<F>(w, g, c, x, first, count, total);
-          for (int r = 0; r < count; ++r) out[(first + r) * outStride + column] = total[r];
+          for (int r = 0; r < count; ++r)
+            out[(first + r) * outStride + column] = total[r];
         }
       });
     }
@@ -240,11 +243,6 @@ void sigmoidGate(float* x, const float* gate, int n) {
     x[i] = x[i] / (1.0f + exp(0.0f - gate[i]));
 }
 
-void addScaled(float* x, const float* y, float factor, int n) {
-  for (int i = 0; i < n; ++i)
-    x[i] = std::fmaf(factor, y[i], x[i]);
-}
-
 void convolve(const float* const* in, const float* weights, int taps, int n, float* out) {
   for (int i = 0; i < n; ++i) {
     float sum = 0;
@@ -273,6 +271,15 @@ void deltaStep(const DeltaStep& step) {
   }
 }
 
+void joinExperts(const float* const* outputs, const float* weights, int count, int n, float* out) {
+  for (int i = 0; i < n; ++i) {
+    float sum = 0;
+    for (int e = 0; e < count; ++e)
+      sum = std::fmaf(weights[e], outputs[e][i], sum);
+    out[i] = sum;
+  }
+}
+
 void add(float* x, const float* y, int n) {
   for (int i = 0; i < n; ++i)
     x[i] += y[i];
@@ -290,6 +297,33 @@ void softCapRow(float* x, float cap, int n) {
 
 }  // namespace
 
+void pickExperts(const float* scores, int experts, int used, int* picked, float* weights) {
+  const auto before = [scores](int a, int b) {
+    return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
+  };
+  int best = 0;
+  for (int e = 1; e < experts; ++e) {
+    if (before(e, best)) best = e;
+  }
+  float sum = 0;
+  for (int e = 0; e < experts; ++e)
+    sum += exp(scores[e] - scores[best]);
+  int last = -1;
+  float chosen = 0;
+  for (int rank = 0; rank < used; ++rank) {
+    int next = -1;
+    for (int e = 0; e < experts; ++e) {
+      if ((last < 0 || before(last, e)) && (next < 0 || before(e, next))) next = e;
+    }
+    picked[rank] = last = next;
+    weights[rank] = exp(scores[next] - scores[best]) / sum;
+    chosen += weights[rank];
+  }
+  constexpr float kLeast = 0x1p-14f;  // the smallest normal half, so that nothing is divided by zero
+  for (int rank = 0; rank < used; ++rank)
+    weights[rank] = weights[rank] / maxOf(chosen, kLeast);
+}
+
 const KernelSet& referenceKernels() {
   static constexpr KernelSet set = {
       .name = "scalar",
@@ -305,11 +339,12 @@ const KernelSet& referenceKernels() {
       .gatedActivation = gatedActivation,
       .sigmoidGate = sigmoidGate,
       .add = add,
-      .addScaled = addScaled,
       .scale = scale,
       .softCap = softCapRow,
       .convolve = convolve,
       .deltaStep = deltaStep,
+      .pickExperts = pickExperts,
+      .joinExperts = joinExperts,
   };
   return set;
 }

@@ -24,10 +24,10 @@ void attendF32(const AttentionJob& job);
 void gatedActivation(float* gate, const float* up, int n, Activation activation);
 void sigmoidGate(float* x, const float* gate, int n);
 void add(float* x, const float* y, int n);
-void addScaled(float* x, const float* y, float factor, int n);
 void scale(float* x, float factor, int n);
 void softCap(float* x, float cap, int n);
 void convolve(const float* const* in, const float* weights, int taps, int n, float* out);
 void deltaStep(const DeltaStep& step);
+void joinExperts(const float* const* outputs, const float* weights, int count, int n, float* out);
 
 }  // namespace tandem::kernels::avx2

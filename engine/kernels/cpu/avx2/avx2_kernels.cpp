@@ -48,11 +48,12 @@ const KernelSet& avx2Kernels() {
       .gatedActivation = avx2::gatedActivation,
       .sigmoidGate = avx2::sigmoidGate,
       .add = avx2::add,
-      .addScaled = avx2::addScaled,
       .scale = avx2::scale,
       .softCap = avx2::softCap,
       .convolve = avx2::convolve,
       .deltaStep = avx2::deltaStep,
+      .pickExperts = pickExperts,
+      .joinExperts = avx2::joinExperts,
   };
   return set;
 }

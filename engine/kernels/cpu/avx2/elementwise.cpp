@@ -145,8 +145,19 @@ void sigmoidGate(float* x, const float* gate, int n) {
   transform(x, gate, n, [](F8 a, F8 g) { return a / (all(1.0f) + exp(zero() - g)); });
 }
 
-void addScaled(float* x, const float* y, float factor, int n) {
-  transform(x, y, n, [=](F8 a, F8 b) { return fma(all(factor), b, a); });
+void joinExperts(const float* const* outputs, const float* weights, int count, int n, float* out) {
+  int i = 0;
+  for (; i + 8 <= n; i += 8) {
+    F8 sum = zero();
+    for (int e = 0; e < count; ++e)
+      sum = fma(all(weights[e]), load(outputs[e] + i), sum);
+    store(out + i, sum);
+  }
+  if (i == n) return;
+  F8 sum = zero();
+  for (int e = 0; e < count; ++e)
+    sum = fma(all(weights[e]), loadSome(outputs[e] + i, n - i), sum);
+  storeSome(out + i, sum, n - i);
 }
 
 void add(float* x, const float* y, int n) {
