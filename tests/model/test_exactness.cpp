@@ -25,8 +25,13 @@ VerifyOptions quick(const kernels::KernelSet& set) {
   options.threadCounts = {1, 3};
   options.tokens = 72;  // more than one tile
   options.kernelTokens = 72;
-  options.generated = 64;  // enough for the own-text drafter to find something on each model
-  options.largestBatch = 8;
+  options.generated = 32;
+  options.largestBatch = 6;
+  if (&set == &kernels::referenceKernels()) {  // it takes its time
+    options.rejectedRounds = 8;
+    options.generated = 12;
+    options.largestBatch = 4;
+  }
   return options;
 }
 
@@ -77,7 +82,7 @@ class TestExactness : public QObject {
         QVERIFY2(result.passed, (std::string(set->name) + ": " + result.name + ": " + result.detail).c_str());
       });
       QVERIFY2(status.ok(), status.ok() ? "" : status.error().describe().c_str());
-      QCOMPARE(checks, tiny->config().hybrid() ? 13 : 12);
+      QCOMPARE(checks, tiny->config().hybrid() ? 12 : 11);  // without those of text
     }
   }
 
