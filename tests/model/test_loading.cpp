@@ -36,7 +36,7 @@ class TestLoading : public QObject {
 
  private slots:
   void initTestCase() {
-    for (const char* name : {"llama", "gemma3"}) {
+    for (const char* name : {"llama", "gemma3", "qwen35moe", "qwen35-nextn"}) {
       QVERIFY(
           writeTinyModel(std::string(TANDEM_TEST_DATA) + "/tiny-models/" + name + ".json", path(name)).ok());
     }
@@ -113,6 +113,36 @@ class TestLoading : public QObject {
                     c.setValue("gemma3.attention.sliding_window_pattern",
                                gguf::encodeArray(std::span<const std::uint32_t>(flags)));
                   });
+  }
+
+  void hybridsAndMixtures() {
+    const auto number = [&](const char* base, const char* key, std::uint32_t value) {
+      expectRefusal(base, key, ErrorCode::kCorruptFile,
+                    [&](ModelCopy& c) { c.setValue(key, gguf::encode(value)); });
+    };
+    number("qwen35moe", "qwen35moe.ssm.time_step_rank", 3);  // no multiple of the key heads
+    number("qwen35moe", "qwen35moe.ssm.time_step_rank", 0);
+    number("qwen35moe", "qwen35moe.ssm.inner_size", 255);
+    number("qwen35moe", "qwen35moe.ssm.conv_kernel", 1);
+    number("qwen35moe", "qwen35moe.ssm.state_size", 1u << 20);
+    number("qwen35moe", "qwen35moe.ssm.group_count", 0);
+    number("qwen35moe", "qwen35moe.expert_used_count", 9);
+    number("qwen35moe", "qwen35moe.expert_used_count", 0);
+    number("qwen35moe", "qwen35moe.expert_count", 1u << 20);
+    number("qwen35-nextn", "qwen35.nextn_predict_layers", 3);
+    expectRefusal("qwen35moe", "qwen35moe.attention.recurrent_layers", ErrorCode::kCorruptFile,
+                  [](ModelCopy& c) {
+                    const std::uint32_t flags[] = {1};
+                    c.setValue("qwen35moe.attention.recurrent_layers",
+                               gguf::encodeArray(std::span<const std::uint32_t>(flags)));
+                  });
+    for (const char* tensor : {"blk.0.ssm_conv1d.weight", "blk.0.ssm_a", "blk.0.ffn_gate_up_exps.weight",
+                               "blk.1.ffn_down_exps.weight", "blk.1.ffn_gate_inp_shexp.weight"}) {
+      expectRefusal("qwen35moe", tensor, ErrorCode::kCorruptFile,
+                    [&](ModelCopy& c) { c.setShape(tensor, {32}); });
+    }
+    expectRefusal("qwen35-nextn", "blk.2.nextn.eh_proj.weight", ErrorCode::kCorruptFile,
+                  [](ModelCopy& c) { c.dropTensor("blk.2.nextn.eh_proj.weight"); });
   }
 
   void aVectorThatIsNotFinite() {
