@@ -138,15 +138,13 @@ Status Decoder::forward(const Sequence& sequence, const Batch& batch, std::span<
   ForwardPass pass(*this, sequence, batch, cancel);
   switch (model_->config().architecture) {
     case Architecture::kLlama:
+    case Architecture::kQwen3:
+    case Architecture::kQwen3Moe:
       forwardLlama(pass);
       break;
     case Architecture::kGemma2:
     case Architecture::kGemma3:
       forwardGemma(pass);
-      break;
-    case Architecture::kQwen3:
-    case Architecture::kQwen3Moe:
-      forwardQwen3(pass);
       break;
     case Architecture::kQwen3Next:
     case Architecture::kQwen35:

@@ -107,7 +107,6 @@ class ForwardPass {
 // One function per family of architectures, each in its own file.
 void forwardLlama(ForwardPass& pass);
 void forwardGemma(ForwardPass& pass);
-void forwardQwen3(ForwardPass& pass);
 void forwardQwen3Next(ForwardPass& pass);
 // The multi-token-prediction block of the last, on a batch of one row.
 void forwardQwen3Nextn(ForwardPass& pass);
