@@ -9,13 +9,10 @@ import Tandem.Markdown
 Item {
     id: root
 
-    required property MessageStyle style
-    required property int row
-    required property int revision
-    required property string language
-    required property bool continues
-    required property bool continued
-    required property bool wrap
+    required property Block block
+    readonly property MessageStyle style: block.style
+    readonly property bool continues: block.continues
+    readonly property bool continued: block.continued
 
     readonly property real padding: 13
     readonly property real headerHeight: continues ? 0 : Math.round(style.textSize * 2.0)
@@ -49,7 +46,7 @@ Item {
             x: root.padding
             width: copy.x - x - 8
             anchors.verticalCenter: parent.verticalCenter
-            text: root.language !== "" ? root.language : qsTr("text")
+            text: root.block.language !== "" ? root.block.language : qsTr("text")
             textFormat: Text.PlainText
             elide: Text.ElideRight
             font.family: root.style.textFamily
@@ -71,7 +68,7 @@ Item {
             text: done ? qsTr("Copied") : qsTr("Copy")
             Accessible.name: qsTr("Copy code")
             onClicked: {
-                root.style.copyRequested(root.style.message.codeText(root.row));
+                root.style.copyRequested(root.style.message.codeText(root.block.index));
                 done = true;
                 restore.restart();
             }
@@ -106,7 +103,7 @@ Item {
         x: root.padding - 2
         y: root.headerHeight + (root.continues ? 0 : 9)
         width: root.width - 2 * x
-        height: edit.height + (bar.visible ? bar.height + 4 : 0)
+        height: edit.height + (bar.size < 1 ? bar.height + 4 : 0)
         clip: true
         // Dragging selects text; sideways it is moved by wheel, bar, keys and selection.
         interactive: false
@@ -125,9 +122,9 @@ Item {
             id: filler
 
             message: root.style.message
-            row: root.row
-            revision: root.revision
-            language: root.language
+            row: root.block.index
+            revision: root.block.revision
+            language: root.block.language
             document: edit.textDocument
             textSize: root.style.textSize
             lineHeight: 1.22
@@ -141,13 +138,13 @@ Item {
             readonly property real step: 240
 
             x: 2
-            width: root.wrap || filler.idealWidth <= view.width - 4
+            width: root.block.wrap || filler.idealWidth <= view.width - 4
                 ? view.width - 4 : Math.ceil(filler.idealWidth / step) * step
             readOnly: true
             selectByMouse: true
             selectByKeyboard: true
             textFormat: TextEdit.PlainText
-            wrapMode: root.wrap ? TextEdit.WrapAnywhere : TextEdit.NoWrap
+            wrapMode: root.block.wrap ? TextEdit.WrapAnywhere : TextEdit.NoWrap
             font.family: root.style.codeFamily
             font.pixelSize: Math.round(root.style.textSize * 0.87)
             font.preferShaping: false

@@ -15,6 +15,7 @@ Item {
     property color textColor: colors.text
     property bool showOrigins: false
     readonly property string hoveredLink: shared.hoveredLink
+    readonly property bool hides: root.message !== null && root.message.hiddenBytes > 0
     readonly property bool hasSelection: shared.selectionOwner !== null
     readonly property real naturalWidth: root.message && root.message.plain && root.message.sourceSize >= 0
         ? Math.ceil(root.message.naturalWidth(measure.font)) + 1 : root.width
@@ -31,7 +32,7 @@ Item {
             shared.selectionOwner.deselect();
     }
 
-    implicitHeight: column.height
+    implicitHeight: column.height + (hides ? more.height : 0)
     implicitWidth: 480
 
     MessageStyle {
@@ -55,7 +56,7 @@ Item {
         font.pixelSize: root.textSize
     }
 
-    Column {
+    BlockColumn {
         id: column
 
         width: root.width
@@ -68,13 +69,16 @@ Item {
                 style: shared
             }
         }
+    }
 
-        PlainButton {
-            visible: root.message !== null && root.message.hiddenBytes > 0
-            style: shared
-            text: qsTr("Show more (%1 KB are not shown)").arg(
-                      Math.ceil((root.message ? root.message.hiddenBytes : 0) / 1024))
-            onClicked: root.message.showMore()
-        }
+    PlainButton {
+        id: more
+
+        y: column.height
+        visible: root.hides
+        style: shared
+        text: qsTr("Show more (%1 KB are not shown)").arg(
+                  Math.ceil((root.message ? root.message.hiddenBytes : 0) / 1024))
+        onClicked: root.message.showMore()
     }
 }

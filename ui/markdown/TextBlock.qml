@@ -6,15 +6,13 @@ import Tandem.Markdown
 Item {
     id: root
 
-    required property MessageStyle style
-    required property int row
-    required property int revision
-    required property int kind
-    required property int level
+    required property Block block
+    readonly property MessageStyle style: block.style
+    readonly property int kind: block.kind
 
     readonly property bool rightToLeft: filler.rightToLeft
     readonly property real firstLineTop: Math.max(0, edit.firstLineHeight - edit.font.pixelSize * 1.21) / 2
-    readonly property real headingScale: [1, 1.45, 1.25, 1.12, 1.05, 1, 1][level]
+    readonly property real headingScale: [1, 1.45, 1.25, 1.12, 1.05, 1, 1][block.level]
 
     implicitHeight: edit.height
 
@@ -30,8 +28,8 @@ Item {
         id: filler
 
         message: root.style.message
-        row: root.row
-        revision: root.revision
+        row: root.block.index
+        revision: root.block.revision
         document: edit.textDocument
         textSize: edit.font.pixelSize
         lineHeight: root.kind === BlockModel.Heading ? 1.15 : 1.28

@@ -62,6 +62,7 @@ Item {
             message.clear();
             tryCompare(body, "implicitHeight", 0);
             body.textSize = 15;
+            body.y = 0;
             links.clear();
             copies.clear();
         }
@@ -188,6 +189,30 @@ Item {
             more.forceActiveFocus(Qt.TabFocusReason);
             keyClick(Qt.Key_Space);
             verify(message.hiddenBytes < before);
+        }
+
+        // What is far from the window costs its frames nothing, and is there when it comes near.
+        function test_onlyWhatIsNearIsShown() {
+            message.text = "A paragraph.\n\n```c\nint code;\n```\n\n".repeat(100);
+            const isRight = () => {
+                const blocks = find(body, item => item.toString().startsWith("BlockDelegate"));
+                let y = 0;
+                return blocks.length === 200 && blocks.every(block => {
+                    const placed = block.y === y;
+                    y += block.height;
+                    const top = block.mapToItem(root, 0, 0).y;
+                    const inside = top < root.height && top + block.height > 0;
+                    const far = top > 3 * root.height || top + block.height < -2 * root.height;
+                    return placed && !(inside && !block.visible) && !(far && block.visible);
+                }) && body.height === y;
+            };
+            tryVerify(isRight);
+            const height = body.height;
+            for (const y of [-700, -4000, root.height - height, -2000, 0]) {
+                body.y = y;
+                tryVerify(isRight);
+                compare(body.height, height);
+            }
         }
 
         function test_plain() {
