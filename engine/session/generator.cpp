@@ -39,10 +39,11 @@ class Stopwatch {
 // One run of the loop.
 class Run {
  public:
-  Run(Decoder& decoder, Sequence& sequence, const Generation& request, const GenerationCallbacks& callbacks,
-      const std::atomic<bool>* cancel)
+  Run(Decoder& decoder, Sequence& sequence, SpeculationResources& resources, const Generation& request,
+      const GenerationCallbacks& callbacks, const std::atomic<bool>* cancel)
       : decoder_(decoder),
         sequence_(sequence),
+        resources_(resources),
         request_(request),
         callbacks_(callbacks),
         cancel_(cancel),
@@ -108,7 +109,8 @@ class Run {
   }
 
   void startSpeculation() {
-    speculator_.emplace(request_.speculation, decoder_.model().config().vocabulary);
+    speculator_.emplace(request_.speculation, resources_, decoder_.model().config().vocabulary,
+                        request_.answerSoFar.size());
     speculator_->begin(context_);
     if (!callbacks_.warning) return;
     for (const std::string& sentence : speculator_->warnings())
@@ -262,6 +264,7 @@ class Run {
 
   Decoder& decoder_;
   Sequence& sequence_;
+  SpeculationResources& resources_;
   const Generation& request_;
   const GenerationCallbacks& callbacks_;
   const std::atomic<bool>* cancel_;
@@ -294,10 +297,20 @@ Status checkContext(std::size_t promptTokens, int contextLength) {
                "prompt"};
 }
 
+Status Generator::prepareRouting(const std::atomic<bool>* cancel) {
+  if (resources_.verifyCost.measured()) return {};
+  return resources_.verifyCost.measure(decoder_, cancel);
+}
+
 GenerationOutcome Generator::run(const Generation& request, const GenerationCallbacks& callbacks,
                                  const std::atomic<bool>* cancel) {
   sequence_ = decoder_.newSequence();
-  return Run(decoder_, sequence_, request, callbacks, cancel).go();
+  if (isRouted(request.speculation)) {
+    // A pass that fails here fails again in the run, which tells it.
+    const Status measured = prepareRouting(cancel);
+    static_cast<void>(measured);
+  }
+  return Run(decoder_, sequence_, resources_, request, callbacks, cancel).go();
 }
 
 }  // namespace tandem

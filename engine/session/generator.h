@@ -16,6 +16,7 @@
 #include "engine/model/decoder.h"
 #include "engine/session/generation.h"
 #include "engine/speculation/drafter.h"
+#include "engine/speculation/resources.h"
 #include "engine/speculation/round_report.h"
 #include "engine/tokenizer/detokenizer.h"
 
@@ -37,8 +38,8 @@ struct Generation {
 // All that one round computed.
 struct VerifiedRound {
   const Sequence& before;  // what the pass was computed after; a fork, so it may be kept and forked
-  TokenId root;              // the certain token, row 0
-  const Draft& draft;        // node i is row i + 1
+  TokenId root;            // the certain token, row 0
+  const Draft& draft;      // node i is row i + 1
   const Acceptance& acceptance;
   std::function<std::span<const float>(int row)> logits;  // until the decoder's next pass
 };
@@ -74,12 +75,19 @@ class Generator {
   GenerationOutcome run(const Generation& request, const GenerationCallbacks& callbacks,
                         const std::atomic<bool>* cancel = nullptr);
 
+  // Stores, draft model, and what was learnt of this model on this machine; the requests' drafters use it.
+  SpeculationResources& speculation() { return resources_; }
+  // Measures what verify passes cost, if that is still to do. The first request that needs it does so itself;
+  // whoever loads a model may do it before. Errors: those of Decoder::forward.
+  Status prepareRouting(const std::atomic<bool>* cancel = nullptr);
+
   // Keys and values of what the last run has forwarded: everything but the last token.
   const Sequence& sequence() const { return sequence_; }
 
  private:
   Decoder& decoder_;
   Sequence sequence_;
+  SpeculationResources resources_;
 };
 
 // Whether `promptTokens` leave room for an answer: ok, or kContextLengthExceeded with limit and excess in its

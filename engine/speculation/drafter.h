@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/speculation/draft.h"
@@ -36,9 +37,13 @@ class Drafter {
   virtual double cost(const DraftBudget& budget) const = 0;
 };
 
-// The drafters that `options` name, in that order, for a model of so many tokens; what is not there is left
-// out and told in `missing`, a sentence each.
-std::vector<std::unique_ptr<Drafter>> makeDrafters(const SpeculationOptions& options, int vocabulary,
-                                                   std::vector<std::string>& missing);
+struct SpeculationResources;
+
+// The drafters that `options` name, in that order, for a model of so many tokens and an answer of which so
+// many tokens are in the context already. What is named and not there is left out and told in `missing`, a
+// sentence each; `automatic` takes what there is. REQUIRES: the resources outlive the drafters.
+std::vector<std::unique_ptr<Drafter>> makeDrafters(const SpeculationOptions& options,
+                                                   SpeculationResources& resources, int vocabulary,
+                                                   std::size_t answered, std::vector<std::string>& missing);
 
 }  // namespace tandem

@@ -3,24 +3,29 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "engine/speculation/drafter.h"
-#include "engine/speculation/round_report.h"
+#include "engine/speculation/router.h"
 
 namespace tandem {
 
+// Whether the router decides what these options draft.
+bool isRouted(const SpeculationOptions& options);
+
 class Speculator {
  public:
-  // REQUIRES: checkSpeculation(options).ok(). `vocabulary` bounds the ids that may be proposed.
-  Speculator(const SpeculationOptions& options, int vocabulary);
+  // For a model of so many tokens, and an answer of which `answered` tokens are in the context already.
+  // REQUIRES: checkSpeculation(options).ok(); options and resources outlive the speculator.
+  Speculator(const SpeculationOptions& options, SpeculationResources& resources, int vocabulary,
+             std::size_t answered);
 
   // A sentence for each drafter that was asked for and is not there.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
-  // Tokens that are certain: the prompt and the answer so far.
+  // Tokens that are certain: at first the context, then the answer's first token.
   void begin(std::span<const TokenId> context);
   // The draft of the next round, at most `depth` tokens deep; why, and what else there was, goes into the
   // report.
@@ -29,9 +34,26 @@ class Speculator {
   void end(std::span<const TokenId> tokens, const RoundReport& report);
 
  private:
+  struct Member {
+    std::unique_ptr<Drafter> drafter;
+    Draft proposed;  // in this round
+    bool asked = false;
+    int idle = 0;      // rounds since it was asked last
+    int patience = 1;  // so many it stays idle before it is tried again
+  };
+
+  Draft proposeAll(const DraftBudget& budget);
+  Draft route(const DraftBudget& budget, RoundReport& report);
+  void askDear(Member& member, const Draft& others, DraftBudget budget, int context);
+  void ask(Member& member, const DraftBudget& budget);
+  Draft united() const;
+  void learn(Member& member, std::span<const TokenId> tokens);
+
   const SpeculationOptions& options_;
+  SpeculationResources& resources_;
   std::vector<std::string> warnings_;
-  std::vector<std::unique_ptr<Drafter>> drafters_;
+  std::vector<Member> members_;
+  std::optional<Router> router_;
 };
 
 }  // namespace tandem
