@@ -13,5 +13,7 @@ int logitsCommand(const Arguments& arguments);
 int inspectCommand(const Arguments& arguments);
 int pplCommand(const Arguments& arguments);
 int verifyCommand(const Arguments& arguments);
+int agreementCommand(const Arguments& arguments);
+int benchCommand(const Arguments& arguments);
 
 }  // namespace tandem::cli

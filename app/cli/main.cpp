@@ -25,6 +25,8 @@ constexpr Command kCommands[] = {
     {"inspect", "what a model file holds, and whether it will run", inspectCommand},
     {"ppl", "perplexity of a text", pplCommand},
     {"verify", "the engine proves itself on a model: 0 differing bits", verifyCommand},
+    {"agreement", "every drafter and shape against plain decoding", agreementCommand},
+    {"bench", "decode rates of fixed workloads, plain and speculative", benchCommand},
 };
 
 void printHelp(std::FILE* out) {

@@ -1,0 +1,181 @@
+#include "engine/agreement/agreement.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/agreement/row_comparison.h"
+#include "engine/speculation/options.h"
+
+namespace tandem::agreement {
+namespace {
+
+// What a cell must have done to count. A lookup finds something and is wrong at times; a drafter that is
+// never right, or never wrong, cannot be asked for the other.
+struct Expected {
+  bool drafted = false, accepted = false, rejected = false;
+};
+
+Expected expectedOf(const Cell& cell) {
+  const SpeculationOptions& s = cell.speculation;
+  // Where the router decides it may also decide for nothing.
+  if (s.automatic || s.drafters.empty() || s.shape.kind == DraftShape::Kind::kAuto) return {};
+  if (s.drafters.size() > 1) return {.drafted = true};
+  const bool tree = s.shape.kind == DraftShape::Kind::kTree;
+  switch (s.drafters.front()) {
+    case TokenOrigin::kWrong:
+    case TokenOrigin::kRandom:
+      return {.drafted = true, .rejected = true};
+    case TokenOrigin::kOracle:  // its wrong guesses are siblings of the right one
+      return {.drafted = true, .accepted = true, .rejected = tree && s.shape.nodes > 1};
+    case TokenOrigin::kOwnText:
+    case TokenOrigin::kStore:
+    case TokenOrigin::kHalfRight:
+      return {.drafted = true, .accepted = true, .rejected = true};
+    default:
+      return {.drafted = true};
+  }
+}
+
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> parts(1);
+  for (const char c : list) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+// A seed for what belongs to this prompt and this cell, the same in every run.
+std::uint64_t seedOf(std::uint64_t seed, const std::vector<TokenId>& prompt, const std::string& cell) {
+  std::uint64_t hash = seed ^ 0xCBF29CE484222325u;
+  const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001B3u; };
+  for (const TokenId token : prompt)
+    mix(static_cast<std::uint64_t>(token));
+  for (const char c : cell)
+    mix(static_cast<unsigned char>(c));
+  return hash;
+}
+
+}  // namespace
+
+Result<std::vector<Cell>> cellsOf(std::string_view drafters, std::string_view shapes) {
+  std::vector<Cell> cells;
+  for (const std::string& drafter : split(drafters)) {
+    for (const std::string& shape : split(shapes)) {
+      Cell cell{drafter, shape, {}};
+      std::string names = drafter;
+      std::replace(names.begin(), names.end(), '+', ',');
+      if (Status s = setDrafters(names, cell.speculation); !s.ok()) return s.error();
+      const Result<DraftShape> parsed = draftShapeByName(shape);
+      if (!parsed.ok()) return parsed.error();
+      cell.speculation.shape = *parsed;
+      cells.push_back(std::move(cell));
+    }
+  }
+  return cells;
+}
+
+void CellResult::add(const CellResult& other, int otherPrompt) {
+  prompts += other.prompts;
+  tokens += other.tokens;
+  differingTokens += other.differingTokens;
+  differingPrompts += other.differingPrompts;
+  if (!first && other.first) {
+    first = other.first;
+    firstPrompt = otherPrompt;
+  }
+  differingBits += other.differingBits;
+  acceptedRows += other.acceptedRows;
+  rejectedRows += other.rejectedRows;
+  rounds += other.rounds;
+  drafted += other.drafted;
+  accepted += other.accepted;
+  rejected += other.rejected;
+  seconds += other.seconds;
+  if (error.empty()) error = other.error;
+}
+
+std::vector<std::string> failuresOf(const Cell& cell, const CellResult& r) {
+  std::vector<std::string> failures;
+  if (!r.error.empty()) failures.push_back(r.error);
+  if (r.differingTokens > 0) failures.push_back(std::to_string(r.differingTokens) + " differing tokens");
+  if (r.differingBits > 0) failures.push_back(std::to_string(r.differingBits) + " differing logit bits");
+  const Expected expected = expectedOf(cell);
+  if (r.acceptedRows == 0) failures.push_back("compared no row");
+  if (expected.drafted && r.drafted == 0) failures.push_back("drafted nothing");
+  if (expected.accepted && r.accepted == 0) failures.push_back("accepted nothing");
+  if (expected.rejected && r.rejected == 0) failures.push_back("rejected nothing");
+  if (r.rejected > 0 && r.rejectedRows == 0) failures.push_back("compared no rejected row");
+  return failures;
+}
+
+Gate::Gate(Decoder& plain, Decoder& subject, GateOptions options)
+    : Gate(
+          plain,
+          [&subject, cancel = options.cancel](const Generation& request,
+                                              const GenerationCallbacks& callbacks) {
+            return Generator(subject).run(request, callbacks, cancel);
+          },
+          options) {}
+
+Gate::Gate(Decoder& plain, Subject subject, GateOptions options)
+    : reference_(plain), subject_(std::move(subject)), options_(options) {}
+
+Status Gate::usePrompt(std::vector<TokenId> prompt) {
+  Result<PlainRun> plain =
+      decodePlain(reference_, prompt, options_.tokens, options_.endAtEndTokens, options_.cancel);
+  if (!plain.ok()) return plain.error();
+  plain_ = std::move(*plain);
+  prompt_ = std::move(prompt);
+  return {};
+}
+
+Result<CellResult> Gate::run(const Cell& cell) {
+  const auto start = std::chrono::steady_clock::now();
+  CellResult result;
+  const std::uint64_t seed = seedOf(options_.seed, prompt_, cell.name());
+  Generation request;
+  request.prompt = prompt_;
+  request.maxTokens = options_.tokens;
+  request.endAtEndTokens = options_.endAtEndTokens;
+  request.speculation = cell.speculation;
+  request.speculation.reference = plain_.tokens;
+  request.speculation.seed = seed;
+
+  RowComparison comparison(reference_, plain_, options_, seed, result);
+  GenerationCallbacks callbacks;
+  callbacks.chosen = [&](TokenId token, std::span<const float> logits) {
+    comparison.onChosen(token, logits);
+  };
+  callbacks.verified = [&](const VerifiedRound& round) { comparison.onVerified(round); };
+  callbacks.warning = [&](std::string sentence) { result.error = std::move(sentence); };
+  const GenerationOutcome outcome = subject_(request, callbacks);
+  if (outcome.stats.finish == FinishReason::kCancelled) return Error{ErrorCode::kCancelled, "stopped"};
+  if (!comparison.status().ok()) return comparison.status().error();
+  if (!outcome.status.ok()) result.error = outcome.status.error().message;
+
+  const std::vector<TokenId>& expected = plain_.tokens;
+  const std::size_t longer = std::max(expected.size(), outcome.tokens.size());
+  for (std::size_t i = 0; i < longer; ++i) {
+    if (i < expected.size() && i < outcome.tokens.size() && expected[i] == outcome.tokens[i]) continue;
+    ++result.differingTokens;
+    if (result.first) continue;
+    const std::size_t row = std::min(i, expected.size() - 1);
+    result.first = FirstDifference{static_cast<int>(i), topTwoGapUlps(plain_.logits[row]),
+                                   plain_.end >= 0 && static_cast<int>(i) > plain_.end};
+  }
+  result.prompts = 1;
+  result.tokens = static_cast<std::int64_t>(expected.size());
+  result.differingPrompts = result.differingTokens > 0 ? 1 : 0;
+  result.rounds = outcome.stats.rounds;
+  result.drafted = outcome.stats.drafted;
+  result.accepted = outcome.stats.accepted;
+  result.rejected = outcome.stats.rejected();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace tandem::agreement

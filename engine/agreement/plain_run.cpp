@@ -1,0 +1,80 @@
+#include "engine/agreement/plain_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "engine/session/generator.h"
+
+namespace tandem::agreement {
+namespace {
+
+// Forwards `tokens` at the sequence's end, in passes as large as the decoder takes, and commits them. The
+// logits of the last one are left in the decoder.
+Status forwardAll(Decoder& decoder, Sequence& sequence, std::span<const TokenId> tokens,
+                  const std::atomic<bool>* cancel) {
+  std::vector<int> rows;
+  while (!tokens.empty()) {
+    const int count = std::min(decoder.maxRows(), static_cast<int>(tokens.size()));
+    const Batch batch = Batch::chain(tokens.first(count), sequence.length());
+    const int last = count - 1;
+    if (Status s = decoder.forward(sequence, batch, std::span(&last, 1), cancel); !s.ok()) return s;
+    rows.resize(count);
+    for (int i = 0; i < count; ++i)
+      rows[i] = i;
+    if (Status s = decoder.commit(sequence, rows); !s.ok()) return s;
+    tokens = tokens.subspan(count);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<PlainRun> decodePlain(Decoder& decoder, std::span<const TokenId> prompt, int count,
+                             bool endAtEndTokens, const std::atomic<bool>* cancel) {
+  const auto start = std::chrono::steady_clock::now();
+  const Tokenizer& tokenizer = decoder.model().tokenizer();
+  if (prompt.empty()) return Error{ErrorCode::kInvalidArgument, "the prompt is empty", "prompt"};
+  if (Status s = tokenizer.check(prompt); !s.ok()) return s.error();
+  const int contextLength = decoder.model().config().contextLength;
+  if (Status s = checkContext(prompt.size() + static_cast<std::size_t>(count) - 1, contextLength); !s.ok())
+    return s.error();
+
+  PlainRun run;
+  Sequence sequence = decoder.newSequence();
+  if (Status s = forwardAll(decoder, sequence, prompt, cancel); !s.ok()) return s.error();
+  for (;;) {
+    const std::span<const float> logits = decoder.logits(0);
+    run.logits.emplace_back(logits.begin(), logits.end());
+    run.before.push_back(sequence.fork());
+    const TokenId token = highest(logits);
+    run.tokens.push_back(token);
+    if (run.end < 0 && tokenizer.isEndToken(token)) run.end = static_cast<int>(run.tokens.size()) - 1;
+    if (static_cast<int>(run.tokens.size()) == count || (endAtEndTokens && run.end >= 0)) break;
+    if (Status s = forwardAll(decoder, sequence, std::span(&token, 1), cancel); !s.ok()) return s.error();
+  }
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return run;
+}
+
+TokenId highest(std::span<const float> logits) {
+  return static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+}
+
+double topTwoGapUlps(std::span<const float> logits) {
+  float best = -std::numeric_limits<float>::infinity(), second = best;
+  for (const float score : logits) {
+    if (score > best) {
+      second = best;
+      best = score;
+    } else if (score > second) {
+      second = score;
+    }
+  }
+  constexpr int kSmallestBf16 = -133;  // exponent of the smallest number BF16 can hold
+  const int exponent = best == 0 ? kSmallestBf16 : std::max(std::ilogb(best) - 7, kSmallestBf16);
+  return std::ldexp(static_cast<double>(best) - static_cast<double>(second), -exponent);
+}
+
+}  // namespace tandem::agreement

@@ -1,0 +1,38 @@
+// The reference of the promise: plain greedy decoding, one forward pass per token, on its own loop and not
+// the generator's, with everything kept that a speculated run is compared with.
+//
+// Belongs to one thread. Memory: tokens times (a row of logits + the pages and state in which two
+// neighbouring tokens differ).
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/model/decoder.h"
+
+namespace tandem::agreement {
+
+struct PlainRun {
+  std::vector<TokenId> tokens;             // the answer
+  std::vector<std::vector<float>> logits;  // logits[t]: (vocabulary), the row token t was chosen from
+  std::vector<Sequence> before;          // before[t]: the prompt and tokens 0 ... t - 1, forwarded
+  int end = -1;                            // index of the first end token; -1: none
+  double seconds = 0;
+};
+
+// Decodes `count` tokens after the prompt; with endAtEndTokens fewer, the end token included. Errors:
+// kInvalidArgument (an empty prompt, a token outside the vocabulary), kContextLengthExceeded, and those of
+// Decoder::forward.
+Result<PlainRun> decodePlain(Decoder& decoder, std::span<const TokenId> prompt, int count,
+                             bool endAtEndTokens, const std::atomic<bool>* cancel = nullptr);
+
+// The highest score, lowest id on an equal score.
+TokenId highest(std::span<const float> logits);
+
+// How far the two highest scores of a row lie apart, in BF16 ulps of the higher one: one ulp is
+// 2^(floor(log2 |best|) - 7).
+double topTwoGapUlps(std::span<const float> logits);
+
+}  // namespace tandem::agreement

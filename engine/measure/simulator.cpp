@@ -1,0 +1,46 @@
+#include "engine/measure/simulator.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/speculation/speculator.h"
+
+namespace tandem::measure {
+
+Simulation simulate(std::span<const TokenId> prompt, std::span<const TokenId> answer,
+                    const SpeculationOptions& speculation, int vocabulary, const Staircase& staircase) {
+  Simulation result{.speculation = speculation};
+  if (answer.empty()) return result;
+  Speculator speculator(speculation, vocabulary);
+  std::vector<TokenId> context(prompt.begin(), prompt.end());
+  context.push_back(answer.front());
+  speculator.begin(context);
+
+  std::size_t at = 1;  // tokens that are certain
+  while (at < answer.size()) {
+    RoundReport report;
+    report.round = result.rounds;
+    report.context = static_cast<int>(prompt.size() + at) - 1;
+    const int depth = static_cast<int>(answer.size() - at) - 1;
+    const auto start = std::chrono::steady_clock::now();
+    const Draft draft = depth > 0 ? speculator.propose(depth, report) : Draft();
+    const std::chrono::duration<double, std::milli> drafting = std::chrono::steady_clock::now() - start;
+    const Acceptance walk = acceptDraft(
+        draft, [&, next = at](int) mutable { return answer[next++]; }, [](TokenId) { return false; });
+    report.drafted = draft.size();
+    report.accepted = static_cast<int>(walk.path.size());
+    report.draftMs = drafting.count();
+    report.verifyMs = staircase.of(draft.size() + 1);
+    const auto count = std::min(walk.path.size() + 1, answer.size() - at);
+    speculator.end(answer.subspan(at, count), report);
+    at += count;
+    ++result.rounds;
+    result.drafted += report.drafted;
+    result.accepted += report.accepted;
+    result.ms += report.draftMs + report.verifyMs;
+  }
+  result.plainMs = static_cast<double>(answer.size() - 1) * staircase.of(1);
+  return result;
+}
+
+}  // namespace tandem::measure

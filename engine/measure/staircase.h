@@ -1,0 +1,27 @@
+// What a verify pass costs by its number of rows, measured. It is a staircase and not a line: kernels work on
+// several rows at a time.
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <vector>
+
+#include "engine/model/decoder.h"
+
+namespace tandem::measure {
+
+struct Staircase {
+  std::vector<double> ms;  // ms[r - 1]: a pass of r rows
+
+  double of(int rows) const { return ms[static_cast<std::size_t>(rows) - 1]; }
+};
+
+// Times passes of 1 to `rows` rows, logits of every row included, behind the tokens of `context`: medians of
+// `repeats` sweeps. Errors: those of Decoder::forward. REQUIRES: 1 <= rows <= decoder.maxRows(); the context
+// is not empty, lies in the vocabulary and leaves room.
+Result<Staircase> measureStaircase(Decoder& decoder, std::span<const TokenId> context, int rows, int repeats,
+                                   const std::atomic<bool>* cancel = nullptr);
+
+double median(std::vector<double> values);  // REQUIRES: not empty
+
+}  // namespace tandem::measure
