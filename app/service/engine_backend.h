@@ -37,7 +37,7 @@ struct ModelInfo {
   int vocabSize = 0;
   bool hasChatTemplate = false;
   std::vector<EndTokenInfo> endTokens;
-  std::string kernelSet;  // "avx2", "scalar"
+  std::string kernelSet;  // "avx512vnni", "avx2", "scalar"
   int threads = 0;
 };
 

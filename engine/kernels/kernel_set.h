@@ -120,7 +120,6 @@ struct KernelSet {
 void pickExperts(const float* scores, int experts, int used, int* picked, float* weights);
 
 const KernelSet& referenceKernels();  // plain C++, any x86-64
-const KernelSet& avx2Kernels();       // needs AVX2, FMA and F16C
 
 // The sets this CPU can run, slowest first; the last one is the default. `TANDEM_KERNELS` in the environment
 // (a name) bounds the list to that set and those before it, as if the CPU had no more.

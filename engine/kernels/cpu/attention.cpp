@@ -1,9 +1,9 @@
-// Attention on AVX2 (rule 3): up to four query heads share each key and value that is read and converted.
+// Attention (rule 3): up to four query heads share each key and value that is read and converted.
 #include "engine/kernels/arithmetic.h"
-#include "engine/kernels/cpu/avx2/avx2.h"
-#include "engine/kernels/cpu/avx2/f8.h"
+#include "engine/kernels/cpu/cpu_kernels.h"
+#include "engine/kernels/cpu/f8.h"
 
-namespace tandem::kernels::avx2 {
+namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 constexpr int kMaxHeadDim = 512;  // checked when a model is loaded
@@ -178,4 +178,4 @@ void attendF32(const AttentionJob& job) {
   attend<float>(job);
 }
 
-}  // namespace tandem::kernels::avx2
+}  // namespace tandem::kernels::TANDEM_SET

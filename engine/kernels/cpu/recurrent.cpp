@@ -1,9 +1,9 @@
-// The convolution and the delta rule of recurrent layers on AVX2: a lane is a channel, or an element of the
+// The convolution and the delta rule of recurrent layers: a lane is a channel, or an element of the
 // value.
-#include "engine/kernels/cpu/avx2/avx2.h"
-#include "engine/kernels/cpu/avx2/f8.h"
+#include "engine/kernels/cpu/cpu_kernels.h"
+#include "engine/kernels/cpu/f8.h"
 
-namespace tandem::kernels::avx2 {
+namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 TANDEM_INLINE F8 loadUpTo8(const float* p, int n) {
@@ -65,4 +65,4 @@ void deltaStep(const DeltaStep& step) {
     columns<1>(step, j);
 }
 
-}  // namespace tandem::kernels::avx2
+}  // namespace tandem::kernels::TANDEM_SET

@@ -1,9 +1,9 @@
-// Norms, rotations, activations and conversions on AVX2.
+// Norms, rotations, activations and conversions.
 #include "engine/kernels/arithmetic.h"
-#include "engine/kernels/cpu/avx2/avx2.h"
-#include "engine/kernels/cpu/avx2/f8.h"
+#include "engine/kernels/cpu/cpu_kernels.h"
+#include "engine/kernels/cpu/f8.h"
 
-namespace tandem::kernels::avx2 {
+namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 // x = f(x) for n elements, eight at a time; the rest is padded with zeros.
@@ -172,4 +172,4 @@ void softCap(float* x, float cap, int n) {
   transform(x, n, [=](F8 a) { return kernels::softCap(a, all(cap)); });
 }
 
-}  // namespace tandem::kernels::avx2
+}  // namespace tandem::kernels::TANDEM_SET

@@ -7,7 +7,7 @@
 #include "engine/kernels/math32.h"
 
 namespace tandem::kernels {
-namespace avx2 {
+namespace TANDEM_SET {
 
 #define TANDEM_INLINE [[gnu::always_inline]] inline
 
@@ -92,11 +92,11 @@ TANDEM_INLINE float fold(F8 x) {
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-}  // namespace avx2
+}  // namespace TANDEM_SET
 
 template <>
-[[gnu::always_inline]] inline avx2::F8 broadcast<avx2::F8>(float x) {
-  return avx2::all(x);
+[[gnu::always_inline]] inline TANDEM_SET::F8 broadcast<TANDEM_SET::F8>(float x) {
+  return TANDEM_SET::all(x);
 }
 
 }  // namespace tandem::kernels

@@ -1,10 +1,10 @@
 // F32 and F16 weights with fp32 activations: a lane is a column, its sum runs along K by fma in slices.
 #include "engine/kernels/arithmetic.h"
-#include "engine/kernels/cpu/avx2/avx2.h"
-#include "engine/kernels/cpu/avx2/f8.h"
+#include "engine/kernels/cpu/cpu_kernels.h"
+#include "engine/kernels/cpu/f8.h"
 #include "engine/kernels/quant/float_weights.h"
 
-namespace tandem::kernels::avx2 {
+namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 TANDEM_INLINE F8 loadColumns(const std::uint8_t* unit, F32) {
@@ -89,4 +89,4 @@ void matmulFloat(const PackedMatrix& w, const float* x, int rows, int groupBegin
   }
 }
 
-}  // namespace tandem::kernels::avx2
+}  // namespace tandem::kernels::TANDEM_SET

@@ -1,10 +1,12 @@
-// The functions of the AVX2 set, one file per idea or weight format; avx2_kernels.cpp puts them into the
-// table. Files of this folder are built with -mavx2 -mfma -mf16c and use no inline standard-library code.
+// The functions of a CPU kernel set, one file per idea or weight format. The files of this folder are built
+// once per instruction set, TANDEM_SET being its name and namespace (CMakeLists.txt), and use no inline
+// standard-library code: what one set is built with must not end up in a copy that the linker gives to
+// another.
 #pragma once
 
 #include "engine/kernels/kernel_set.h"
 
-namespace tandem::kernels::avx2 {
+namespace tandem::kernels::TANDEM_SET {
 
 bool quantizeRow(const float* x, int k, int row, const QuantizedRows& out);
 
@@ -30,4 +32,6 @@ void convolve(const float* const* in, const float* weights, int taps, int n, flo
 void deltaStep(const DeltaStep& step);
 void joinExperts(const float* const* outputs, const float* weights, int count, int n, float* out);
 
-}  // namespace tandem::kernels::avx2
+extern const KernelSet table;
+
+}  // namespace tandem::kernels::TANDEM_SET

@@ -1,0 +1,39 @@
+// Q4_1. int16 stage: a sum of two products is at most 2 * 15 * 127 = 3,810; eight of them 30,480 < 2^15.
+#include "engine/kernels/quant/q4_1.h"
+
+#include "engine/kernels/cpu/matmul_quantized.h"
+
+namespace tandem::kernels::TANDEM_SET {
+namespace {
+
+template <class S>
+struct Kernel {
+  static constexpr bool kHasMinimum = true;
+  static constexpr int kBlocksPerUnit = 1;
+  static constexpr int kPackedBytes = Q4_1::kPackedBytes;
+  struct Block {
+    typename S::I v[8];
+  };
+  TANDEM_INLINE static Block load(const Units<S>& u, int) {
+    Block block;
+    unpackNibbles<S>(u, 0, block.v);
+    return block;
+  }
+  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
+                                                const std::int16_t*) {
+    return dotUnsigned<S, 8>(block.v, a);
+  }
+  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, Q4_1::kScaleAt); }
+  TANDEM_INLINE static typename S::F minimum(const Units<S>& u, int) {
+    return S::halves(u, Q4_1::kMinimumAt);
+  }
+};
+
+}  // namespace
+
+void matmulQ4_1(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin, int groupEnd,
+                float* out, std::size_t outStride) {
+  matmul<Kernel>(w, x, rows, groupBegin, groupEnd, out, outStride);
+}
+
+}  // namespace tandem::kernels::TANDEM_SET

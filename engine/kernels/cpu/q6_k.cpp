@@ -1,0 +1,53 @@
+// Q6_K: s (q - 32) a = s q a - 32 s a, per half block. int16 stage: a sum of two products is at most
+// 2 * 63 * 127 = 16,002; two of them 32,004 < 2^15. With the sub-scales exact in int32: |s| * 2 * 32,004 <
+// 2^23, four such sums and the offset stay below 2^26.
+#include "engine/kernels/quant/q6_k.h"
+
+#include "engine/kernels/cpu/matmul_quantized.h"
+
+namespace tandem::kernels::TANDEM_SET {
+namespace {
+
+template <class S>
+struct Kernel {
+  static constexpr bool kHasMinimum = false;
+  static constexpr int kBlocksPerUnit = 8;
+  static constexpr int kPackedBytes = Q6_K::kPackedBytes;
+  struct Block {
+    typename S::I v[8];
+    typename S::I pairs;  // (s0, s1) as int16 in each column's lane
+    HalfScales<S> scales;
+  };
+  TANDEM_INLINE static Block load(const Units<S>& u, int b) {
+    const int at = b * Q6_K::kBlockBytes;
+    Block block;
+    unpackNibbles<S>(u, at, block.v);
+    const typename S::I mask = S::everyByte(0x30);
+    for (int half = 0; half < 2; ++half) {
+      const typename S::I high = S::bytes(u, at + Q6_K::kHighAt + 32 * half);
+      typename S::I* v = block.v + 4 * half;
+      v[0] = S::either(v[0], S::both(S::template left<4>(high), mask));
+      v[1] = S::either(v[1], S::both(S::template left<2>(high), mask));
+      v[2] = S::either(v[2], S::both(high, mask));
+      v[3] = S::either(v[3], S::both(S::template right<2>(high), mask));
+    }
+    block.pairs = S::bytePairs(u, at + Q6_K::kSubScaleAt);
+    block.scales = HalfScales<S>::of(block.pairs);
+    return block;
+  }
+  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
+                                                const std::int16_t* sums) {
+    const typename S::I offset = S::timesPairs(block.pairs, S::everywhere(word(sums, 0)));
+    return S::subtract(dotHalves<S, 2>(block.v, a, block.scales), S::template left32<5>(offset));
+  }
+  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, Q6_K::kScaleAt); }
+};
+
+}  // namespace
+
+void matmulQ6_K(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin, int groupEnd,
+                float* out, std::size_t outStride) {
+  matmul<Kernel>(w, x, rows, groupBegin, groupEnd, out, outStride);
+}
+
+}  // namespace tandem::kernels::TANDEM_SET

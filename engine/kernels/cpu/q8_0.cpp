@@ -1,0 +1,37 @@
+// Q8_0: signed bytes; see dotSigned for its bounds.
+#include "engine/kernels/quant/q8_0.h"
+
+#include "engine/kernels/cpu/matmul_quantized.h"
+
+namespace tandem::kernels::TANDEM_SET {
+namespace {
+
+template <class S>
+struct Kernel {
+  static constexpr bool kHasMinimum = false;
+  static constexpr int kBlocksPerUnit = 1;
+  static constexpr int kPackedBytes = Q8_0::kPackedBytes;
+  struct Block {
+    typename S::I v[8];
+  };
+  TANDEM_INLINE static Block load(const Units<S>& u, int) {
+    Block block;
+    for (int i = 0; i < 8; ++i)
+      block.v[i] = S::bytes(u, 32 * i);
+    return block;
+  }
+  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
+                                                const std::int16_t* sums) {
+    return dotSigned<S>(block.v, a, sums);
+  }
+  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, Q8_0::kScaleAt); }
+};
+
+}  // namespace
+
+void matmulQ8_0(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin, int groupEnd,
+                float* out, std::size_t outStride) {
+  matmul<Kernel>(w, x, rows, groupBegin, groupEnd, out, outStride);
+}
+
+}  // namespace tandem::kernels::TANDEM_SET

@@ -1,0 +1,333 @@
+// What the quantised matrix products ask of a vector unit. A lane is a column: Narrow holds one group of
+// eight columns, Wide two (AVX-512). Every operation is exact in integers or one IEEE operation, so the width
+// and the instruction set change no bit. Only for files of this folder.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "engine/kernels/cpu/f8.h"
+
+namespace tandem::kernels::TANDEM_SET {
+
+// Where the units of the columns at hand begin, a pointer per group.
+template <class S>
+struct Units {
+  const std::uint8_t* group[S::kGroups];
+};
+
+TANDEM_INLINE std::int32_t word(const void* p, int i) {
+  std::int32_t value;
+  std::memcpy(&value, static_cast<const char*>(p) + 4 * i, 4);
+  return value;
+}
+
+struct Narrow {
+  static constexpr int kGroups = 1;
+  using I = __m256i;  // eight lanes of 32 bits, of four bytes each
+  using F = F8;
+  using U = Units<Narrow>;
+
+  TANDEM_INLINE static I bytes(const U& u, int at) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(u.group[0] + at));
+  }
+  TANDEM_INLINE static F halves(const U& u, int at) {  // eight F16
+    return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(u.group[0] + at)))};
+  }
+  TANDEM_INLINE static F byteValues(const U& u, int at) {  // eight unsigned bytes
+    const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(u.group[0] + at));
+    return {_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(eight))};
+  }
+  TANDEM_INLINE static I bytePairs(const U& u, int at) {  // two signed bytes a lane, as int16
+    return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(u.group[0] + at)));
+  }
+  TANDEM_INLINE static I everywhere(std::int32_t x) { return _mm256_set1_epi32(x); }
+  TANDEM_INLINE static I everyByte(int x) { return _mm256_set1_epi8(static_cast<char>(x)); }
+  TANDEM_INLINE static I none() { return _mm256_setzero_si256(); }
+  TANDEM_INLINE static I both(I a, I b) { return _mm256_and_si256(a, b); }
+  TANDEM_INLINE static I either(I a, I b) { return _mm256_or_si256(a, b); }
+  TANDEM_INLINE static I add(I a, I b) { return _mm256_add_epi32(a, b); }
+  TANDEM_INLINE static I subtract(I a, I b) { return _mm256_sub_epi32(a, b); }
+  TANDEM_INLINE static I add8(I a, I b) { return _mm256_add_epi8(a, b); }
+  TANDEM_INLINE static I times32(I a, I b) { return _mm256_mullo_epi32(a, b); }
+  template <int n>
+  TANDEM_INLINE static I left32(I a) {
+    return _mm256_slli_epi32(a, n);
+  }
+  template <int n>
+  TANDEM_INLINE static I right32(I a) {
+    return _mm256_srli_epi32(a, n);
+  }
+  template <int n>
+  TANDEM_INLINE static I arithmeticRight32(I a) {
+    return _mm256_srai_epi32(a, n);
+  }
+  // Shifts of int16; bits that cross into the next byte are masked by the caller.
+  template <int n>
+  TANDEM_INLINE static I left(I a) {
+    return _mm256_slli_epi16(a, n);
+  }
+  template <int n>
+  TANDEM_INLINE static I right(I a) {
+    return _mm256_srli_epi16(a, n);
+  }
+  TANDEM_INLINE static I timesPairs(I a, I b) { return _mm256_madd_epi16(a, b); }  // a0 b0 + a1 b1 of int16
+  TANDEM_INLINE static I lookUp(const std::int8_t (&values)[16], I indices) {
+    const __m128i row = _mm_loadu_si128(reinterpret_cast<const __m128i*>(values));
+    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row), indices);
+  }
+  TANDEM_INLINE static F floats(I a) { return {_mm256_cvtepi32_ps(a)}; }
+  TANDEM_INLINE static F everyLane(float x) { return all(x); }
+  TANDEM_INLINE static F nothing() { return zero(); }
+  TANDEM_INLINE static F negative(F x) { return {_mm256_xor_ps(x.v, _mm256_set1_ps(-0.0f))}; }
+  // Writes the lanes of the `columns` columns that exist.
+  TANDEM_INLINE static void write(float* out, F x, int columns) {
+    columns >= 8 ? store(out, x) : storeSome(out, x, columns);
+  }
+
+  // sum + four products a lane of unsigned bytes of w and signed bytes of a. kPairs: how many sums of two
+  // such products fit into an int16 together (not needed where the instruction set adds in int32).
+#if defined(__AVX512VNNI__) && defined(__AVX512VL__)
+  TANDEM_INLINE static I dot(I sum, I w, I a) {
+    return _mm256_dpbusd_epi32(sum, w, a);
+  }
+#else
+  TANDEM_INLINE static I products(I w, I a) {
+    return _mm256_maddubs_epi16(w, a);
+  }
+  TANDEM_INLINE static I addShort(I a, I b) {
+    return _mm256_add_epi16(a, b);
+  }
+  TANDEM_INLINE static I widen(I pairs) {
+    return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+  }
+  TANDEM_INLINE static I magnitude(I w) {
+    return _mm256_abs_epi8(w);
+  }
+  TANDEM_INLINE static I withSignOf(I a, I w) {
+    return _mm256_sign_epi8(a, w);
+  }
+#endif
+};
+
+#ifdef __AVX512BW__
+struct Float16 {
+  __m512 v;
+};
+TANDEM_INLINE Float16 operator+(Float16 a, Float16 b) {
+  return {_mm512_add_ps(a.v, b.v)};
+}
+TANDEM_INLINE Float16 operator*(Float16 a, Float16 b) {
+  return {_mm512_mul_ps(a.v, b.v)};
+}
+TANDEM_INLINE Float16 fma(Float16 a, Float16 b, Float16 c) {
+  return {_mm512_fmadd_ps(a.v, b.v, c.v)};
+}
+
+struct Wide {
+  static constexpr int kGroups = 2;
+  using I = __m512i;
+  using F = Float16;
+  using U = Units<Wide>;
+
+  TANDEM_INLINE static __m128i sixteen(const std::uint8_t* p) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  }
+  TANDEM_INLINE static __m256i pairOf(const U& u, int at) {  // sixteen bytes of each group
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(sixteen(u.group[0] + at)), sixteen(u.group[1] + at),
+                                   1);
+  }
+  TANDEM_INLINE static I bytes(const U& u, int at) {
+    const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(u.group[0] + at));
+    const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(u.group[1] + at));
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+  }
+  TANDEM_INLINE static F halves(const U& u, int at) { return {_mm512_cvtph_ps(pairOf(u, at))}; }
+  TANDEM_INLINE static F byteValues(const U& u, int at) {
+    const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(u.group[0] + at));
+    const __m128i high = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(u.group[1] + at));
+    return {_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_unpacklo_epi64(low, high)))};
+  }
+  TANDEM_INLINE static I bytePairs(const U& u, int at) { return _mm512_cvtepi8_epi16(pairOf(u, at)); }
+  TANDEM_INLINE static I everywhere(std::int32_t x) { return _mm512_set1_epi32(x); }
+  TANDEM_INLINE static I everyByte(int x) { return _mm512_set1_epi8(static_cast<char>(x)); }
+  TANDEM_INLINE static I none() { return _mm512_setzero_si512(); }
+  TANDEM_INLINE static I both(I a, I b) { return _mm512_and_si512(a, b); }
+  TANDEM_INLINE static I either(I a, I b) { return _mm512_or_si512(a, b); }
+  TANDEM_INLINE static I add(I a, I b) { return _mm512_add_epi32(a, b); }
+  TANDEM_INLINE static I subtract(I a, I b) { return _mm512_sub_epi32(a, b); }
+  TANDEM_INLINE static I add8(I a, I b) { return _mm512_add_epi8(a, b); }
+  TANDEM_INLINE static I times32(I a, I b) { return _mm512_mullo_epi32(a, b); }
+  template <int n>
+  TANDEM_INLINE static I left32(I a) {
+    return _mm512_slli_epi32(a, n);
+  }
+  template <int n>
+  TANDEM_INLINE static I right32(I a) {
+    return _mm512_srli_epi32(a, n);
+  }
+  template <int n>
+  TANDEM_INLINE static I arithmeticRight32(I a) {
+    return _mm512_srai_epi32(a, n);
+  }
+  template <int n>
+  TANDEM_INLINE static I left(I a) {
+    return _mm512_slli_epi16(a, n);
+  }
+  template <int n>
+  TANDEM_INLINE static I right(I a) {
+    return _mm512_srli_epi16(a, n);
+  }
+  TANDEM_INLINE static I timesPairs(I a, I b) { return _mm512_madd_epi16(a, b); }
+  TANDEM_INLINE static I lookUp(const std::int8_t (&values)[16], I indices) {
+    const __m128i row = _mm_loadu_si128(reinterpret_cast<const __m128i*>(values));
+    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(row), indices);
+  }
+  TANDEM_INLINE static F floats(I a) { return {_mm512_cvtepi32_ps(a)}; }
+  TANDEM_INLINE static F everyLane(float x) { return {_mm512_set1_ps(x)}; }
+  TANDEM_INLINE static F nothing() { return {_mm512_setzero_ps()}; }
+  TANDEM_INLINE static F negative(F x) {
+    return {_mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(x.v), _mm512_set1_epi32(INT32_MIN)))};
+  }
+  TANDEM_INLINE static void write(float* out, F x, int columns) {
+    const auto mask = static_cast<__mmask16>(columns >= 16 ? 0xFFFFu : (1u << columns) - 1u);
+    _mm512_mask_storeu_ps(out, mask, x.v);
+  }
+#ifdef __AVX512VNNI__
+  TANDEM_INLINE static I dot(I sum, I w, I a) {
+    return _mm512_dpbusd_epi32(sum, w, a);
+  }
+#else
+  TANDEM_INLINE static I products(I w, I a) {
+    return _mm512_maddubs_epi16(w, a);
+  }
+  TANDEM_INLINE static I addShort(I a, I b) {
+    return _mm512_add_epi16(a, b);
+  }
+  TANDEM_INLINE static I widen(I pairs) {
+    return _mm512_madd_epi16(pairs, _mm512_set1_epi16(1));
+  }
+  TANDEM_INLINE static I magnitude(I w) {
+    return _mm512_abs_epi8(w);
+  }
+  TANDEM_INLINE static I withSignOf(I a, I w) {  // where w is 0 the product is 0 either way
+    return _mm512_mask_sub_epi8(a, _mm512_movepi8_mask(w), _mm512_setzero_si512(), a);
+  }
+#endif
+};
+#endif
+
+// The sum over a block of unsigned bytes w times a, exact in int32. kPairs of the int16 sums of two products
+// may be added before they are widened: a format proves its number.
+template <class S, int kPairs, int kVectors = 8>
+TANDEM_INLINE typename S::I dotUnsigned(const typename S::I* w, const std::int8_t* a) {
+#if defined(__AVX512VNNI__)
+  typename S::I even = S::none(), odd = S::none();
+  for (int i = 0; i < kVectors; i += 2) {
+    even = S::dot(even, w[i], S::everywhere(word(a, i)));
+    odd = S::dot(odd, w[i + 1], S::everywhere(word(a, i + 1)));
+  }
+  return S::add(even, odd);
+#else
+  typename S::I sum = S::none();
+  for (int i = 0; i < kVectors; i += kPairs) {
+    typename S::I pairs = S::products(w[i], S::everywhere(word(a, i)));
+    for (int j = i + 1; j < i + kPairs && j < kVectors; ++j)
+      pairs = S::addShort(pairs, S::products(w[j], S::everywhere(word(a, j))));
+    sum = i == 0 ? S::widen(pairs) : S::add(sum, S::widen(pairs));
+  }
+  return sum;
+#endif
+}
+
+// Adds bit v of each byte of `high` to vector v as its fifth bit.
+template <class S>
+TANDEM_INLINE void addFifthBits(typename S::I high, typename S::I (&v)[8]) {
+  const typename S::I mask = S::everyByte(16);
+  v[0] = S::either(v[0], S::both(S::template left<4>(high), mask));
+  v[1] = S::either(v[1], S::both(S::template left<3>(high), mask));
+  v[2] = S::either(v[2], S::both(S::template left<2>(high), mask));
+  v[3] = S::either(v[3], S::both(S::template left<1>(high), mask));
+  v[4] = S::either(v[4], S::both(high, mask));
+  v[5] = S::either(v[5], S::both(S::template right<1>(high), mask));
+  v[6] = S::either(v[6], S::both(S::template right<2>(high), mask));
+  v[7] = S::either(v[7], S::both(S::template right<3>(high), mask));
+}
+
+// c times the sum of a block's activations, for weights that are stored c too high.
+template <class S>
+TANDEM_INLINE typename S::I offsetOf(int c, const std::int16_t* sums) {
+  return S::timesPairs(S::everywhere(word(sums, 0)), S::everywhere(c * 0x10001));
+}
+
+// As dotUnsigned for signed bytes w from -128 on. `sums`: of the block's a, in two halves. A sum of two
+// products is at most 2 * 128 * 127 = 32,512, and is widened at once.
+template <class S>
+TANDEM_INLINE typename S::I dotSigned(const typename S::I* w, const std::int8_t* a,
+                                      const std::int16_t* sums) {
+#if defined(__AVX512VNNI__)
+  typename S::I shifted[8];  // w + 128 without a sign; 128 times the sum of a is taken off again
+  for (int i = 0; i < 8; ++i)
+    shifted[i] = S::add8(w[i], S::everyByte(-128));
+  return S::subtract(dotUnsigned<S, 1>(shifted, a), offsetOf<S>(128, sums));
+#else
+  static_cast<void>(sums);
+  typename S::I sum = S::none();
+  for (int i = 0; i < 8; ++i) {
+    const typename S::I activations = S::everywhere(word(a, i));
+    sum = S::add(sum, S::widen(S::products(S::magnitude(w[i]), S::withSignOf(activations, w[i]))));
+  }
+  return sum;
+#endif
+}
+
+// The integer sub-scales of a block's two halves, from int16 pairs (s0, s1) a lane, as dotHalves wants them.
+template <class S>
+struct HalfScales {
+  typename S::I first, second;
+  TANDEM_INLINE static HalfScales of(typename S::I pairs) {
+#if defined(__AVX512VNNI__)
+    return {S::template arithmeticRight32<16>(S::template left32<16>(pairs)),
+            S::template arithmeticRight32<16>(pairs)};
+#else
+    const typename S::I low = S::both(pairs, S::everywhere(0xFFFF));
+    const typename S::I high = S::template right32<16>(pairs);
+    return {S::either(low, S::template left32<16>(low)), S::either(high, S::template left32<16>(high))};
+#endif
+  }
+};
+
+// s0 * (sum over the first half of w a) + s1 * (the second half's), exact in int32. kPairs as above.
+template <class S, int kPairs>
+TANDEM_INLINE typename S::I dotHalves(const typename S::I* w, const std::int8_t* a,
+                                      const HalfScales<S>& scales) {
+#if defined(__AVX512VNNI__)
+  const typename S::I first = dotUnsigned<S, kPairs, 4>(w, a),
+                      second = dotUnsigned<S, kPairs, 4>(w + 4, a + 16);
+  return S::add(S::times32(first, scales.first), S::times32(second, scales.second));
+#else
+  typename S::I sum = S::none();
+  for (int i = 0; i < 8; i += kPairs) {
+    typename S::I pairs = S::products(w[i], S::everywhere(word(a, i)));
+    for (int j = i + 1; j < i + kPairs; ++j)
+      pairs = S::addShort(pairs, S::products(w[j], S::everywhere(word(a, j))));
+    sum = S::add(sum, S::timesPairs(pairs, i < 4 ? scales.first : scales.second));
+  }
+  return sum;
+#endif
+}
+
+// Vectors 0 … 7 of a block's nibbles, from 128 bytes a group.
+template <class S>
+TANDEM_INLINE void unpackNibbles(const typename S::U& u, int at, typename S::I (&v)[8]) {
+  const typename S::I low = S::everyByte(15);
+  for (int i = 0; i < 4; ++i) {
+    const typename S::I bytes = S::bytes(u, at + 32 * i);
+    v[i] = S::both(bytes, low);
+    v[i + 4] = S::both(S::template right<4>(bytes), low);
+  }
+}
+
+}  // namespace tandem::kernels::TANDEM_SET
