@@ -15,22 +15,44 @@ Result<WeightFormat> weightFormatOf(gguf::TensorType type) {
       return WeightFormat::kF32;
     case gguf::TensorType::kF16:
       return WeightFormat::kF16;
+    case gguf::TensorType::kBF16:
+      return WeightFormat::kBF16;
+    case gguf::TensorType::kQ4_0:
+      return WeightFormat::kQ4_0;
     case gguf::TensorType::kQ4_1:
       return WeightFormat::kQ4_1;
     case gguf::TensorType::kQ5_0:
       return WeightFormat::kQ5_0;
+    case gguf::TensorType::kQ5_1:
+      return WeightFormat::kQ5_1;
     case gguf::TensorType::kQ8_0:
       return WeightFormat::kQ8_0;
+    case gguf::TensorType::kQ2_K:
+      return WeightFormat::kQ2_K;
+    case gguf::TensorType::kQ3_K:
+      return WeightFormat::kQ3_K;
     case gguf::TensorType::kQ4_K:
       return WeightFormat::kQ4_K;
+    case gguf::TensorType::kQ5_K:
+      return WeightFormat::kQ5_K;
     case gguf::TensorType::kQ6_K:
       return WeightFormat::kQ6_K;
+    case gguf::TensorType::kIQ4_NL:
+      return WeightFormat::kIQ4_NL;
+    case gguf::TensorType::kIQ4_XS:
+      return WeightFormat::kIQ4_XS;
+    case gguf::TensorType::kMXFP4:
+      return WeightFormat::kMXFP4;
+    case gguf::TensorType::kNVFP4:
+      return WeightFormat::kNVFP4;
     default:
       break;
   }
-  return Error{ErrorCode::kUnsupported,
-               std::string("weights of type ") + gguf::blockInfo(type).name +
-                   " cannot be run yet; F32, F16, Q4_1, Q5_0, Q8_0, Q4_K and Q6_K can"};
+  return Error{
+      ErrorCode::kUnsupported,
+      std::string("weights of type ") + gguf::blockInfo(type).name +
+          " cannot be run; F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS, MXFP4 "
+          "and NVFP4 can"};
 }
 
 FormatTraits formatTraits(WeightFormat format) {

@@ -3,8 +3,9 @@
 // (docs/arithmetic.md, rule 2).
 //
 // A group is a run of units; a unit covers one block of the file's format for each of the eight columns (32
-// elements, or 256 for K-quants) and is described by its format's header in quant/. Columns past n are zero.
-// The layout is the same for every kernel set. Immutable after packing; may be shared between threads.
+// elements, 64 for NVFP4, 256 for K-quants and IQ4_XS) and is described by its format's header in quant/.
+// Columns past n are zero. The layout is the same for every kernel set. Immutable after packing; may be
+// shared between threads.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +23,33 @@ class ThreadPool;
 
 namespace tandem::kernels {
 
-enum class WeightFormat : std::uint8_t { kF32, kF16, kQ4_1, kQ5_0, kQ8_0, kQ4_K, kQ6_K };
-inline constexpr int kWeightFormatCount = 7;
+enum class WeightFormat : std::uint8_t {
+  kF32,
+  kF16,
+  kBF16,
+  kQ4_0,
+  kQ4_1,
+  kQ5_0,
+  kQ5_1,
+  kQ8_0,
+  kQ2_K,
+  kQ3_K,
+  kQ4_K,
+  kQ5_K,
+  kQ6_K,
+  kIQ4_NL,
+  kIQ4_XS,
+  kMXFP4,
+  kNVFP4
+};
+inline constexpr int kWeightFormatCount = 17;
 
 // The format that holds tensors of this file type, or kUnsupported with the type's name.
 Result<WeightFormat> weightFormatOf(gguf::TensorType type);
 
 // Activations of these formats stay fp32; the others take rows quantised to int8.
 constexpr bool isFloatFormat(WeightFormat f) {
-  return f == WeightFormat::kF32 || f == WeightFormat::kF16;
+  return f == WeightFormat::kF32 || f == WeightFormat::kF16 || f == WeightFormat::kBF16;
 }
 
 struct FormatTraits {

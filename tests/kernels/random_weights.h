@@ -17,17 +17,30 @@ using kernels::PackedMatrix;
 using kernels::WeightFormat;
 
 inline constexpr WeightFormat kQuantizedFormats[] = {
-    WeightFormat::kQ4_1, WeightFormat::kQ5_0, WeightFormat::kQ8_0, WeightFormat::kQ4_K, WeightFormat::kQ6_K};
+    WeightFormat::kQ4_0,  WeightFormat::kQ4_1, WeightFormat::kQ5_0,   WeightFormat::kQ5_1,
+    WeightFormat::kQ8_0,  WeightFormat::kQ2_K, WeightFormat::kQ3_K,   WeightFormat::kQ4_K,
+    WeightFormat::kQ5_K,  WeightFormat::kQ6_K, WeightFormat::kIQ4_NL, WeightFormat::kIQ4_XS,
+    WeightFormat::kMXFP4, WeightFormat::kNVFP4};
+inline constexpr WeightFormat kFloatFormats[] = {WeightFormat::kF32, WeightFormat::kF16, WeightFormat::kBF16};
 
 // Where a block keeps its F16 numbers.
 inline std::vector<int> halfOffsets(WeightFormat format) {
   switch (format) {
     case WeightFormat::kQ4_1:
+    case WeightFormat::kQ5_1:
     case WeightFormat::kQ4_K:
+    case WeightFormat::kQ5_K:
       return {0, 2};
+    case WeightFormat::kQ4_0:
     case WeightFormat::kQ5_0:
     case WeightFormat::kQ8_0:
+    case WeightFormat::kIQ4_NL:
+    case WeightFormat::kIQ4_XS:
       return {0};
+    case WeightFormat::kQ2_K:
+      return {80, 82};
+    case WeightFormat::kQ3_K:
+      return {108};
     case WeightFormat::kQ6_K:
       return {208};
     default:
@@ -49,12 +62,14 @@ inline std::vector<std::byte> randomBlocks(WeightFormat format, int n, int k, st
       const std::uint16_t h = kernels::floatToHalf(scale(random));
       std::memcpy(bytes.data() + block + at, &h, 2);
     }
-    if (format == WeightFormat::kF32 || format == WeightFormat::kF16) {
-      const float f = scale(random) * 10;
-      const std::uint16_t h = kernels::floatToHalf(f);
-      if (format == WeightFormat::kF32) std::memcpy(bytes.data() + block, &f, 4);
-      if (format == WeightFormat::kF16) std::memcpy(bytes.data() + block, &h, 2);
-    }
+    // An exponent near 2^-7, as MXFP4 writes it.
+    if (format == WeightFormat::kMXFP4) bytes[block] = static_cast<std::byte>(118 + random() % 6);
+    const float f = scale(random) * 10;
+    const std::uint16_t h = kernels::floatToHalf(f);
+    if (format == WeightFormat::kF32) std::memcpy(bytes.data() + block, &f, 4);
+    if (format == WeightFormat::kF16) std::memcpy(bytes.data() + block, &h, 2);
+    if (format == WeightFormat::kBF16)
+      std::memcpy(bytes.data() + block, reinterpret_cast<const char*>(&f) + 2, 2);
   }
   return bytes;
 }

@@ -66,14 +66,41 @@ class TestMatmul : public QObject {
               const std::uint8_t* unit = w.group(column / kGroup) + (b / perUnit) * F::kPackedBytes;
               const BlockView v = F::view(unit, b % perUnit, column % kGroup);
               for (int i = 0; i < kBlock; ++i) {
-                const float scale = v.scale * static_cast<float>(v.sub[i / 16]);
-                const float expected = scale * static_cast<float>(v.q[i]) + v.minimum;
-                QCOMPARE(row[b * kBlock + i], expected);
+                const bool second = F::kKind == BlockKind::kTwoScales && i >= 16;
+                const float scale = (second ? v.secondScale : v.scale) * static_cast<float>(v.sub[i / 16]);
+                const float minimum = v.minimum * static_cast<float>(v.subMinimum[i / 16]);
+                QCOMPARE(row[b * kBlock + i], scale * static_cast<float>(v.q[i]) + minimum);
               }
             }
           }
         });
       }
+    }
+  }
+
+  // Blocks that another program wrote, and what it reads in them (tests/data/blocks: NAME.bin, NAME.f32).
+  void blocksMeanWhatOthersRead() {
+    for (const auto& [format, name] :
+         {std::pair(WeightFormat::kBF16, "BF16"), std::pair(WeightFormat::kQ4_0, "Q4_0"),
+          std::pair(WeightFormat::kQ4_1, "Q4_1"), std::pair(WeightFormat::kQ5_0, "Q5_0"),
+          std::pair(WeightFormat::kQ5_1, "Q5_1"), std::pair(WeightFormat::kQ8_0, "Q8_0"),
+          std::pair(WeightFormat::kQ2_K, "Q2_K"), std::pair(WeightFormat::kQ3_K, "Q3_K"),
+          std::pair(WeightFormat::kQ4_K, "Q4_K"), std::pair(WeightFormat::kQ5_K, "Q5_K"),
+          std::pair(WeightFormat::kQ6_K, "Q6_K"), std::pair(WeightFormat::kIQ4_NL, "IQ4_NL"),
+          std::pair(WeightFormat::kIQ4_XS, "IQ4_XS"), std::pair(WeightFormat::kMXFP4, "MXFP4"),
+          std::pair(WeightFormat::kNVFP4, "NVFP4")}) {
+      const QString path = QString(TANDEM_TEST_DATA "/blocks/%1.").arg(name);
+      QFile blocks(path + "bin"), numbers(path + "f32");
+      QVERIFY2(blocks.open(QIODevice::ReadOnly) && numbers.open(QIODevice::ReadOnly), name);
+      const QByteArray bytes = blocks.readAll(), expected = numbers.readAll();
+      std::vector<float> got(expected.size() / 4), want(got.size());
+      std::memcpy(want.data(), expected.constData(), expected.size());
+      const auto traits = formatTraits(format);
+      QCOMPARE(int(bytes.size()) / traits.fileBytes * traits.unitElements, int(got.size()));
+      dequantizeRow(format, reinterpret_cast<const std::byte*>(bytes.constData()), int(got.size()),
+                    got.data());
+      for (std::size_t i = 0; i < got.size(); ++i)
+        QVERIFY2(std::fabs(got[i] - want[i]) <= 1e-6f * std::fabs(want[i]), name);
     }
   }
 
@@ -97,9 +124,9 @@ class TestMatmul : public QObject {
   }
 
   void setsAgreeOnRandomWeights() {
-    const WeightFormat formats[] = {WeightFormat::kF32,  WeightFormat::kF16,  WeightFormat::kQ4_1,
-                                    WeightFormat::kQ5_0, WeightFormat::kQ8_0, WeightFormat::kQ4_K,
-                                    WeightFormat::kQ6_K};
+    std::vector<WeightFormat> formats(std::begin(kFloatFormats), std::end(kFloatFormats));
+    formats.insert(formats.end(), std::begin(kQuantizedFormats), std::end(kQuantizedFormats));
+    QCOMPARE(int(formats.size()), kWeightFormatCount);
     for (const WeightFormat format : formats) {
       for (const int n : {2, 3, 8, 13, 40}) {
         for (const int k : {256, 512, 1280}) {
@@ -117,7 +144,7 @@ class TestMatmul : public QObject {
   }
 
   void setsAgreeOnOddFloatLengths() {
-    for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kF16}) {
+    for (const WeightFormat format : kFloatFormats) {
       for (const int k : {1, 7, 33, 513, 1030}) {
         const PackedMatrix w = packed(format, 21, k, randomBlocks(format, 21, k, k));
         const auto x = randomRows(3, k, k);

@@ -37,7 +37,7 @@ void reversedSumForSeveralRows(const PackedMatrix& w, const QuantizedRows& x, in
             for (int i = 0; i < kBlock; ++i)
               isum += v.sub[i / 16] * v.q[i] * x.q[at * kBlock + i];
             sum = std::fmaf(static_cast<float>(isum), v.scale * x.d[at], sum);
-            if (F::kHasMinimum) sum = std::fmaf(v.minimum, x.s[at], sum);
+            if (F::kKind == BlockKind::kScaleAndMinimum) sum = std::fmaf(v.minimum, x.s[at], sum);
           }
           out[r * outStride + column] = sum;
         }

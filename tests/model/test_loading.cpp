@@ -64,7 +64,7 @@ class TestLoading : public QObject {
   }
 
   void wrongTypes() {
-    for (const auto type : {gguf::TensorType::kI32, gguf::TensorType::kQ3_K, gguf::TensorType::kF64}) {
+    for (const auto type : {gguf::TensorType::kI32, gguf::TensorType::kIQ2_XXS, gguf::TensorType::kF64}) {
       expectRefusal("llama", "blk.0.attn_q.weight", ErrorCode::kUnsupported,
                     [&](ModelCopy& c) { c.setType("blk.0.attn_q.weight", type); });
     }

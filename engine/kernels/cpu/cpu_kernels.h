@@ -12,7 +12,8 @@ bool quantizeRow(const float* x, int k, int row, const QuantizedRows& out);
 
 using MatmulQuantized = void(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin,
                              int groupEnd, float* out, std::size_t outStride);
-MatmulQuantized matmulQ4_1, matmulQ5_0, matmulQ8_0, matmulQ4_K, matmulQ6_K;
+MatmulQuantized matmulQ4_0, matmulQ4_1, matmulQ5_0, matmulQ5_1, matmulQ8_0, matmulQ2_K, matmulQ3_K,
+    matmulQ4_K, matmulQ5_K, matmulQ6_K, matmulIQ4_NL, matmulIQ4_XS, matmulMXFP4, matmulNVFP4;
 
 void matmulFloat(const PackedMatrix& w, const float* x, int rows, int groupBegin, int groupEnd, float* out,
                  std::size_t outStride);

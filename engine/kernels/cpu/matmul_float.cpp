@@ -1,4 +1,4 @@
-// F32 and F16 weights with fp32 activations: a lane is a column, its sum runs along K by fma in slices.
+// F32, F16 and BF16 weights with fp32 activations: a lane is a column, its sum runs along K by fma in slices.
 #include "engine/kernels/arithmetic.h"
 #include "engine/kernels/cpu/cpu_kernels.h"
 #include "engine/kernels/cpu/f8.h"
@@ -12,6 +12,10 @@ TANDEM_INLINE F8 loadColumns(const std::uint8_t* unit, F32) {
 }
 TANDEM_INLINE F8 loadColumns(const std::uint8_t* unit, F16) {
   return load(reinterpret_cast<const std::uint16_t*>(unit));
+}
+TANDEM_INLINE F8 loadColumns(const std::uint8_t* unit, BF16) {
+  const __m256i halves = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(unit)));
+  return {_mm256_castsi256_ps(_mm256_slli_epi32(halves, 16))};
 }
 
 // R rows against the G groups that start at g. Several groups hide the latency of the one chain that each
@@ -84,8 +88,10 @@ void matmulFloat(const PackedMatrix& w, const float* x, int rows, int groupBegin
                  std::size_t outStride) {
   if (w.format() == WeightFormat::kF32) {
     matmul<F32>(w, x, rows, groupBegin, groupEnd, out, outStride);
-  } else {
+  } else if (w.format() == WeightFormat::kF16) {
     matmul<F16>(w, x, rows, groupBegin, groupEnd, out, outStride);
+  } else {
+    matmul<BF16>(w, x, rows, groupBegin, groupEnd, out, outStride);
   }
 }
 

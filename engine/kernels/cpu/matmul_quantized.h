@@ -1,14 +1,16 @@
 // The tile that every quantised format shares: R rows against the groups of one vector (rule 2 of
 // docs/arithmetic.md).
 //
-// A format is a template over the vector unit S that gives: Block (a block's integers, unpacked once for all
-// rows), load(), integerSum() (the block's exact int32 sums of one row), scale() and, with kHasMinimum,
-// minimum() (fp32). The bounds of its int16 sums are proven in its own file.
+// A kernel is a template over the vector unit S that gives: Format (of quant/), Block (a block's integers,
+// unpacked once for all rows), load(), integerSum() (the block's exact int32 sums of one row), scale()
+// (fp32), and what the format's BlockKind asks for besides. The bounds of its int16 sums are proven in its
+// own file.
 #pragma once
 
 #include "engine/kernels/arithmetic.h"
 #include "engine/kernels/cpu/cpu_kernels.h"
 #include "engine/kernels/cpu/simd.h"
+#include "engine/kernels/quant/packed_block.h"
 
 namespace tandem::kernels::TANDEM_SET {
 
@@ -27,8 +29,10 @@ TANDEM_INLINE void tile(const PackedMatrix& w, const QuantizedRows& x, int row, 
   for (int r = 0; r < R; ++r)
     total[r] = slice[r] = S::nothing();
 
+  constexpr int kBlocksPerUnit = F::Format::kElements / kBlock;
+  constexpr BlockKind kKind = F::Format::kKind;
   for (int b = 0; b < blocks; ++b) {
-    const int inUnit = b % F::kBlocksPerUnit;
+    const int inUnit = b % kBlocksPerUnit;
     const typename F::Block v = F::load(unit, inUnit);
     const typename S::F scale = F::scale(unit, inUnit);
     for (int r = 0; r < R; ++r) {
@@ -36,10 +40,26 @@ TANDEM_INLINE void tile(const PackedMatrix& w, const QuantizedRows& x, int row, 
       const typename S::F sum = S::floats(F::integerSum(v, a + at * kBlock, sums + at * 2));
       slice[r] = fma(sum, scale * S::everyLane(d[at]), slice[r]);
     }
-    if constexpr (F::kHasMinimum) {
+    if constexpr (kKind == BlockKind::kTwoScales) {
+      const typename S::F second = F::secondScale(unit, inUnit);
+      for (int r = 0; r < R; ++r) {
+        const std::size_t at = static_cast<std::size_t>(r) * blocks + b;
+        const typename S::F sum = S::floats(F::secondSum(v, a + at * kBlock, sums + at * 2));
+        slice[r] = fma(sum, second * S::everyLane(d[at]), slice[r]);
+      }
+    }
+    if constexpr (kKind == BlockKind::kScaleAndMinimum) {
       const typename S::F minimum = F::minimum(unit, inUnit);
       for (int r = 0; r < R; ++r)
         slice[r] = fma(minimum, S::everyLane(s[static_cast<std::size_t>(r) * blocks + b]), slice[r]);
+    }
+    if constexpr (kKind == BlockKind::kScaleAndHalfMinima) {
+      const typename S::F minimum = F::minimum(unit, inUnit);
+      for (int r = 0; r < R; ++r) {
+        const std::size_t at = static_cast<std::size_t>(r) * blocks + b;
+        const typename S::F sum = S::floats(F::minimumSum(v, sums + at * 2));
+        slice[r] = fma(sum, minimum * S::everyLane(d[at]), slice[r]);
+      }
     }
     if ((b + 1) % (kSlice / kBlock) == 0 || b + 1 == blocks) {
       for (int r = 0; r < R; ++r) {
@@ -47,9 +67,9 @@ TANDEM_INLINE void tile(const PackedMatrix& w, const QuantizedRows& x, int row, 
         slice[r] = S::nothing();
       }
     }
-    if (inUnit + 1 == F::kBlocksPerUnit) {
+    if (inUnit + 1 == kBlocksPerUnit) {
       for (int i = 0; i < S::kGroups; ++i)
-        unit.group[i] += F::kPackedBytes;
+        unit.group[i] += F::Format::kPackedBytes;
     }
   }
   for (int r = 0; r < R; ++r)

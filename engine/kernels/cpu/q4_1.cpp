@@ -8,9 +8,7 @@ namespace {
 
 template <class S>
 struct Kernel {
-  static constexpr bool kHasMinimum = true;
-  static constexpr int kBlocksPerUnit = 1;
-  static constexpr int kPackedBytes = Q4_1::kPackedBytes;
+  using Format = Q4_1;
   struct Block {
     typename S::I v[8];
   };

@@ -9,9 +9,7 @@ namespace {
 
 template <class S>
 struct Kernel {
-  static constexpr bool kHasMinimum = true;
-  static constexpr int kBlocksPerUnit = 8;
-  static constexpr int kPackedBytes = Q4_K::kPackedBytes;
+  using Format = Q4_K;
   struct Block {
     typename S::I v[8];
   };

@@ -9,9 +9,7 @@ namespace {
 
 template <class S>
 struct Kernel {
-  static constexpr bool kHasMinimum = false;
-  static constexpr int kBlocksPerUnit = 1;
-  static constexpr int kPackedBytes = Q5_0::kPackedBytes;
+  using Format = Q5_0;
   struct Block {
     typename S::I v[8];
   };

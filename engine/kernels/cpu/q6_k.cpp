@@ -10,9 +10,7 @@ namespace {
 
 template <class S>
 struct Kernel {
-  static constexpr bool kHasMinimum = false;
-  static constexpr int kBlocksPerUnit = 8;
-  static constexpr int kPackedBytes = Q6_K::kPackedBytes;
+  using Format = Q6_K;
   struct Block {
     typename S::I v[8];
     typename S::I pairs;  // (s0, s1) as int16 in each column's lane

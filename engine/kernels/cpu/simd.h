@@ -40,6 +40,13 @@ struct Narrow {
     const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(u.group[0] + at));
     return {_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(eight))};
   }
+  TANDEM_INLINE static F signedByteValues(const U& u, int at) {
+    const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(u.group[0] + at));
+    return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(eight))};
+  }
+  TANDEM_INLINE static F singles(const U& u, int at) {  // eight F32
+    return load(reinterpret_cast<const float*>(u.group[0] + at));
+  }
   TANDEM_INLINE static I bytePairs(const U& u, int at) {  // two signed bytes a lane, as int16
     return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(u.group[0] + at)));
   }
@@ -150,6 +157,12 @@ struct Wide {
     const __m128i high = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(u.group[1] + at));
     return {_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_unpacklo_epi64(low, high)))};
   }
+  TANDEM_INLINE static F signedByteValues(const U& u, int at) {
+    const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(u.group[0] + at));
+    const __m128i high = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(u.group[1] + at));
+    return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_unpacklo_epi64(low, high)))};
+  }
+  TANDEM_INLINE static F singles(const U& u, int at) { return {_mm512_castsi512_ps(bytes(u, at))}; }
   TANDEM_INLINE static I bytePairs(const U& u, int at) { return _mm512_cvtepi8_epi16(pairOf(u, at)); }
   TANDEM_INLINE static I everywhere(std::int32_t x) { return _mm512_set1_epi32(x); }
   TANDEM_INLINE static I everyByte(int x) { return _mm512_set1_epi8(static_cast<char>(x)); }
@@ -242,6 +255,34 @@ TANDEM_INLINE typename S::I dotUnsigned(const typename S::I* w, const std::int8_
 #endif
 }
 
+// Vectors 0 … 7 of a block's bit pairs, from 64 bytes a group.
+template <class S>
+TANDEM_INLINE void unpackPairs(const typename S::U& u, int at, typename S::I (&v)[8]) {
+  const typename S::I low = S::everyByte(3);
+  for (int half = 0; half < 2; ++half) {
+    const typename S::I bytes = S::bytes(u, at + 32 * half);
+    typename S::I* out = v + 4 * half;
+    out[0] = S::both(bytes, low);
+    out[1] = S::both(S::template right<2>(bytes), low);
+    out[2] = S::both(S::template right<4>(bytes), low);
+    out[3] = S::both(S::template right<6>(bytes), low);
+  }
+}
+
+// Adds bit v of each byte of `high` to vector v as its third bit.
+template <class S>
+TANDEM_INLINE void addThirdBits(typename S::I high, typename S::I (&v)[8]) {
+  const typename S::I mask = S::everyByte(4);
+  v[0] = S::either(v[0], S::both(S::template left<2>(high), mask));
+  v[1] = S::either(v[1], S::both(S::template left<1>(high), mask));
+  v[2] = S::either(v[2], S::both(high, mask));
+  v[3] = S::either(v[3], S::both(S::template right<1>(high), mask));
+  v[4] = S::either(v[4], S::both(S::template right<2>(high), mask));
+  v[5] = S::either(v[5], S::both(S::template right<3>(high), mask));
+  v[6] = S::either(v[6], S::both(S::template right<4>(high), mask));
+  v[7] = S::either(v[7], S::both(S::template right<5>(high), mask));
+}
+
 // Adds bit v of each byte of `high` to vector v as its fifth bit.
 template <class S>
 TANDEM_INLINE void addFifthBits(typename S::I high, typename S::I (&v)[8]) {
@@ -262,20 +303,21 @@ TANDEM_INLINE typename S::I offsetOf(int c, const std::int16_t* sums) {
   return S::timesPairs(S::everywhere(word(sums, 0)), S::everywhere(c * 0x10001));
 }
 
-// As dotUnsigned for signed bytes w from -128 on. `sums`: of the block's a, in two halves. A sum of two
-// products is at most 2 * 128 * 127 = 32,512, and is widened at once.
-template <class S>
+// As dotUnsigned for signed bytes w from -128 on. `sums`: of a, in two halves; of four vectors only the first
+// counts. A sum of two products is at most 2 * 128 * 127 = 32,512, and is widened at once.
+template <class S, int kVectors = 8>
 TANDEM_INLINE typename S::I dotSigned(const typename S::I* w, const std::int8_t* a,
                                       const std::int16_t* sums) {
 #if defined(__AVX512VNNI__)
-  typename S::I shifted[8];  // w + 128 without a sign; 128 times the sum of a is taken off again
-  for (int i = 0; i < 8; ++i)
+  typename S::I shifted[kVectors];  // w + 128 without a sign; 128 times the sum of a is taken off again
+  for (int i = 0; i < kVectors; ++i)
     shifted[i] = S::add8(w[i], S::everyByte(-128));
-  return S::subtract(dotUnsigned<S, 1>(shifted, a), offsetOf<S>(128, sums));
+  const std::int32_t sum = kVectors == 8 ? sums[0] + sums[1] : sums[0];
+  return S::subtract(dotUnsigned<S, 1, kVectors>(shifted, a), S::everywhere(128 * sum));
 #else
   static_cast<void>(sums);
   typename S::I sum = S::none();
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < kVectors; ++i) {
     const typename S::I activations = S::everywhere(word(a, i));
     sum = S::add(sum, S::widen(S::products(S::magnitude(w[i]), S::withSignOf(activations, w[i]))));
   }

@@ -1,6 +1,7 @@
-// F32 and F16 weights: units of one element, eight columns side by side.
+// F32, F16 and BF16 weights: units of one element, eight columns side by side.
 #pragma once
 
+#include <bit>
 #include <cstring>
 
 #include "engine/kernels/half.h"
@@ -39,6 +40,22 @@ struct F16 {
     std::memcpy(&h, unit + 2 * c, 2);
     return halfToFloat(h);
   }
+};
+
+struct BF16 {  // the upper half of an F32
+  static constexpr int kElements = 1;
+  static constexpr int kFileBytes = 2;
+  static constexpr int kPackedBytes = 16;
+  static float widened(const std::uint8_t* p) {
+    std::uint16_t h;
+    std::memcpy(&h, p, 2);
+    return std::bit_cast<float>(static_cast<std::uint32_t>(h) << 16);
+  }
+  static void dequantize(const std::uint8_t* block, float* out) { *out = widened(block); }
+  static void pack(const std::uint8_t* block, int c, std::uint8_t* unit) {
+    std::memcpy(unit + 2 * c, block, 2);
+  }
+  static float value(const std::uint8_t* unit, int c) { return widened(unit + 2 * c); }
 };
 
 }  // namespace tandem::kernels

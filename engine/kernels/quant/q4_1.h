@@ -14,7 +14,7 @@ struct Q4_1 {
   static constexpr int kPackedBytes = 160;  // nibbles 128, d 8 x F16, m 8 x F16
   static constexpr int kScaleAt = 128;
   static constexpr int kMinimumAt = 144;
-  static constexpr bool kHasMinimum = true;
+  static constexpr BlockKind kKind = BlockKind::kScaleAndMinimum;
 
   static void integers(const std::uint8_t* block, std::int32_t q[32], std::uint16_t* d, std::uint16_t* m) {
     std::memcpy(d, block, 2);
@@ -45,13 +45,12 @@ struct Q4_1 {
   }
 
   static BlockView view(const std::uint8_t* unit, int /*blockInUnit*/, int c) {
-    BlockView v{};
+    BlockView v;
     std::uint16_t d, m;
     std::memcpy(&d, unit + kScaleAt + 2 * c, 2);
     std::memcpy(&m, unit + kMinimumAt + 2 * c, 2);
     for (int i = 0; i < 32; ++i)
       v.q[i] = nibbleAt(unit, c, i);
-    v.sub[0] = v.sub[1] = 1;
     v.scale = halfToFloat(d);
     v.minimum = halfToFloat(m);
     return v;

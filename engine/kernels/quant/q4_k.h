@@ -18,7 +18,7 @@ struct Q4_K {
   static constexpr int kSubMinimumAt = 136;
   static constexpr int kScaleAt = 8 * kBlockBytes;
   static constexpr int kMinimumAt = kScaleAt + 16;
-  static constexpr bool kHasMinimum = true;
+  static constexpr BlockKind kKind = BlockKind::kScaleAndMinimum;
 
   // The 6-bit integers of block j: s in the first, m in the second.
   static void subScales(const std::uint8_t* packed, int j, int* s, int* m) {
@@ -67,13 +67,12 @@ struct Q4_K {
 
   static BlockView view(const std::uint8_t* unit, int blockInUnit, int c) {
     const std::uint8_t* in = unit + blockInUnit * kBlockBytes;
-    BlockView v{};
+    BlockView v;
     std::uint16_t d, dmin;
     std::memcpy(&d, unit + kScaleAt + 2 * c, 2);
     std::memcpy(&dmin, unit + kMinimumAt + 2 * c, 2);
     for (int i = 0; i < 32; ++i)
       v.q[i] = nibbleAt(in, c, i);
-    v.sub[0] = v.sub[1] = 1;
     v.scale = halfToFloat(d) * static_cast<float>(in[kSubScaleAt + c]);
     v.minimum = -(halfToFloat(dmin) * static_cast<float>(in[kSubMinimumAt + c]));
     return v;

@@ -15,7 +15,7 @@ struct Q5_0 {
   static constexpr int kPackedBytes = 176;  // nibbles 128, high bits 32, d 8 x F16
   static constexpr int kHighAt = 128;       // bit v of byte b: fifth bit of byte b of vector v
   static constexpr int kScaleAt = 160;
-  static constexpr bool kHasMinimum = false;
+  static constexpr BlockKind kKind = BlockKind::kScale;
 
   static void integers(const std::uint8_t* block, std::int32_t q[32], std::uint16_t* d) {
     std::uint32_t high;
@@ -41,21 +41,17 @@ struct Q5_0 {
     integers(block, q, &d);
     for (int i = 0; i < 32; ++i) {
       placeNibble(unit, c, i, q[i] & 15);
-      const int bit = (q[i] >> 4) << (i / 4);
-      unit[kHighAt + c * 4 + i % 4] |= static_cast<std::uint8_t>(bit);
+      placeBit(unit + kHighAt, c, i, q[i] >> 4);
     }
     std::memcpy(unit + kScaleAt + 2 * c, &d, 2);
   }
 
   static BlockView view(const std::uint8_t* unit, int /*blockInUnit*/, int c) {
-    BlockView v{};
+    BlockView v;
     std::uint16_t d;
     std::memcpy(&d, unit + kScaleAt + 2 * c, 2);
-    for (int i = 0; i < 32; ++i) {
-      const int high = (unit[kHighAt + c * 4 + i % 4] >> (i / 4)) & 1;
-      v.q[i] = (nibbleAt(unit, c, i) | high << 4) - 16;
-    }
-    v.sub[0] = v.sub[1] = 1;
+    for (int i = 0; i < 32; ++i)
+      v.q[i] = (nibbleAt(unit, c, i) | bitAt(unit + kHighAt, c, i) << 4) - 16;
     v.scale = halfToFloat(d);
     return v;
   }

@@ -18,7 +18,7 @@ struct Q6_K {
       128;  // bits 2v, 2v+1 of byte b: bits 4, 5 of byte b of vector v (v + 4: +32)
   static constexpr int kSubScaleAt = 192;
   static constexpr int kScaleAt = 8 * kBlockBytes;
-  static constexpr bool kHasMinimum = false;
+  static constexpr BlockKind kKind = BlockKind::kScale;
 
   // Element e (0 … 255): each half of 128 keeps its quarters of 32 in low and high nibbles of 64 bytes.
   static int element(const std::uint8_t* block, int e) {
@@ -46,9 +46,7 @@ struct Q6_K {
       for (int i = 0; i < 32; ++i) {
         const int q = element(block, j * 32 + i);
         placeNibble(out, c, i, q & 15);
-        const int vector = i / 4;
-        out[kHighAt + (vector / 4) * 32 + c * 4 + i % 4] |=
-            static_cast<std::uint8_t>((q >> 4) << (2 * (vector % 4)));
+        placePair(out + kHighAt, c, i, q >> 4);
       }
       out[kSubScaleAt + 2 * c] = static_cast<std::uint8_t>(subScale(block, 2 * j));
       out[kSubScaleAt + 2 * c + 1] = static_cast<std::uint8_t>(subScale(block, 2 * j + 1));
@@ -58,14 +56,11 @@ struct Q6_K {
 
   static BlockView view(const std::uint8_t* unit, int blockInUnit, int c) {
     const std::uint8_t* in = unit + blockInUnit * kBlockBytes;
-    BlockView v{};
+    BlockView v;
     std::uint16_t d;
     std::memcpy(&d, unit + kScaleAt + 2 * c, 2);
-    for (int i = 0; i < 32; ++i) {
-      const int vector = i / 4;
-      const int high = (in[kHighAt + (vector / 4) * 32 + c * 4 + i % 4] >> (2 * (vector % 4))) & 3;
-      v.q[i] = (nibbleAt(in, c, i) | high << 4) - 32;
-    }
+    for (int i = 0; i < 32; ++i)
+      v.q[i] = (nibbleAt(in, c, i) | pairAt(in + kHighAt, c, i) << 4) - 32;
     v.sub[0] = static_cast<std::int8_t>(in[kSubScaleAt + 2 * c]);
     v.sub[1] = static_cast<std::int8_t>(in[kSubScaleAt + 2 * c + 1]);
     v.scale = halfToFloat(d);

@@ -13,7 +13,7 @@ struct Q8_0 {
   static constexpr int kFileBytes = 34;     // d (F16), 32 x int8
   static constexpr int kPackedBytes = 272;  // int8 256, d 8 x F16
   static constexpr int kScaleAt = 256;
-  static constexpr bool kHasMinimum = false;
+  static constexpr BlockKind kKind = BlockKind::kScale;
 
   static void dequantize(const std::uint8_t* block, float* out) {
     std::uint16_t d;
@@ -29,12 +29,11 @@ struct Q8_0 {
   }
 
   static BlockView view(const std::uint8_t* unit, int /*blockInUnit*/, int c) {
-    BlockView v{};
+    BlockView v;
     std::uint16_t d;
     std::memcpy(&d, unit + kScaleAt + 2 * c, 2);
     for (int i = 0; i < 32; ++i)
       v.q[i] = static_cast<std::int8_t>(unit[interleavedByte(c, i)]);
-    v.sub[0] = v.sub[1] = 1;
     v.scale = halfToFloat(d);
     return v;
   }

@@ -66,9 +66,19 @@ void dotQuantized(const PackedMatrix& w, int g, int c, const QuantizedRows& x, i
         halves[0] += v.q[i] * a[i];
       for (int i = 16; i < 32; ++i)
         halves[1] += v.q[i] * a[i];
-      const std::int32_t sum = v.sub[0] * halves[0] + v.sub[1] * halves[1];
-      slice[r] = std::fmaf(static_cast<float>(sum), v.scale * x.d[at], slice[r]);
-      if (F::kHasMinimum) slice[r] = std::fmaf(v.minimum, x.s[at], slice[r]);
+      if constexpr (F::kKind == BlockKind::kTwoScales) {
+        slice[r] = std::fmaf(static_cast<float>(halves[0]), v.scale * x.d[at], slice[r]);
+        slice[r] = std::fmaf(static_cast<float>(halves[1]), v.secondScale * x.d[at], slice[r]);
+      } else {
+        const std::int32_t sum = v.sub[0] * halves[0] + v.sub[1] * halves[1];
+        slice[r] = std::fmaf(static_cast<float>(sum), v.scale * x.d[at], slice[r]);
+      }
+      if constexpr (F::kKind == BlockKind::kScaleAndMinimum)
+        slice[r] = std::fmaf(v.minimum, x.s[at], slice[r]);
+      if constexpr (F::kKind == BlockKind::kScaleAndHalfMinima) {
+        const std::int32_t sum = v.subMinimum[0] * x.sums[2 * at] + v.subMinimum[1] * x.sums[2 * at + 1];
+        slice[r] = std::fmaf(static_cast<float>(sum), v.minimum * x.d[at], slice[r]);
+      }
       if (closesSlice) {
         total[r] += slice[r];
         slice[r] = 0;

@@ -1,0 +1,42 @@
+// Q3_K: s (q - 4) a = s q a - 4 s a, per half block. int16 stage: a sum of two products is at most 2 * 7 *
+// 127 = 1,778; four of them 7,112. With the sub-scales, at most 32, exact in int32.
+#include "engine/kernels/quant/q3_k.h"
+
+#include "engine/kernels/cpu/matmul_quantized.h"
+
+namespace tandem::kernels::TANDEM_SET {
+namespace {
+
+template <class S>
+struct Kernel {
+  using Format = Q3_K;
+  struct Block {
+    typename S::I v[8];
+    typename S::I pairs;  // (s0, s1) as int16 in each column's lane
+    HalfScales<S> scales;
+  };
+  TANDEM_INLINE static Block load(const Units<S>& u, int b) {
+    Block block;
+    const int at = b * Q3_K::kBlockBytes;
+    unpackPairs<S>(u, at, block.v);
+    addThirdBits<S>(S::bytes(u, at + Q3_K::kHighAt), block.v);
+    block.pairs = S::bytePairs(u, at + Q3_K::kSubScaleAt);
+    block.scales = HalfScales<S>::of(block.pairs);
+    return block;
+  }
+  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
+                                                const std::int16_t* sums) {
+    const typename S::I offset = S::timesPairs(block.pairs, S::everywhere(word(sums, 0)));
+    return S::subtract(dotHalves<S, 4>(block.v, a, block.scales), S::template left32<2>(offset));
+  }
+  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, Q3_K::kScaleAt); }
+};
+
+}  // namespace
+
+void matmulQ3_K(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin, int groupEnd,
+                float* out, std::size_t outStride) {
+  matmul<Kernel>(w, x, rows, groupBegin, groupEnd, out, outStride);
+}
+
+}  // namespace tandem::kernels::TANDEM_SET

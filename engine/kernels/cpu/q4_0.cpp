@@ -1,0 +1,34 @@
+// Q4_0: the sum of (q - 8) a is that of q a less 8 times the sum of a. int16 stage as for Q4_1.
+#include "engine/kernels/quant/q4_0.h"
+
+#include "engine/kernels/cpu/matmul_quantized.h"
+
+namespace tandem::kernels::TANDEM_SET {
+namespace {
+
+template <class S>
+struct Kernel {
+  using Format = Q4_0;
+  struct Block {
+    typename S::I v[8];
+  };
+  TANDEM_INLINE static Block load(const Units<S>& u, int) {
+    Block block;
+    unpackNibbles<S>(u, 0, block.v);
+    return block;
+  }
+  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
+                                                const std::int16_t* sums) {
+    return S::subtract(dotUnsigned<S, 8>(block.v, a), offsetOf<S>(8, sums));
+  }
+  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, Q4_0::kScaleAt); }
+};
+
+}  // namespace
+
+void matmulQ4_0(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin, int groupEnd,
+                float* out, std::size_t outStride) {
+  matmul<Kernel>(w, x, rows, groupBegin, groupEnd, out, outStride);
+}
+
+}  // namespace tandem::kernels::TANDEM_SET

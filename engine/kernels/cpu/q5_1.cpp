@@ -1,0 +1,38 @@
+// Q5_1. int16 stage as for Q5_0: four sums of at most 7,874 make 31,496 < 2^15.
+#include "engine/kernels/quant/q5_1.h"
+
+#include "engine/kernels/cpu/matmul_quantized.h"
+
+namespace tandem::kernels::TANDEM_SET {
+namespace {
+
+template <class S>
+struct Kernel {
+  using Format = Q5_1;
+  struct Block {
+    typename S::I v[8];
+  };
+  TANDEM_INLINE static Block load(const Units<S>& u, int) {
+    Block block;
+    unpackNibbles<S>(u, 0, block.v);
+    addFifthBits<S>(S::bytes(u, Q5_1::kHighAt), block.v);
+    return block;
+  }
+  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
+                                                const std::int16_t*) {
+    return dotUnsigned<S, 4>(block.v, a);
+  }
+  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, Q5_1::kScaleAt); }
+  TANDEM_INLINE static typename S::F minimum(const Units<S>& u, int) {
+    return S::halves(u, Q5_1::kMinimumAt);
+  }
+};
+
+}  // namespace
+
+void matmulQ5_1(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin, int groupEnd,
+                float* out, std::size_t outStride) {
+  matmul<Kernel>(w, x, rows, groupBegin, groupEnd, out, outStride);
+}
+
+}  // namespace tandem::kernels::TANDEM_SET
