@@ -194,8 +194,9 @@ class Bench {
       if (!answer.counts) continue;
       SpeculationOptions own = speculation;
       own.reference = answer.tokens;
-      const measure::Simulation one = simulate(answer.prompt, answer.tokens, own,
-                                               engine_.model()->config().vocabulary, report_.staircase);
+      const measure::Simulation one =
+          simulate(answer.prompt, answer.tokens, own, engine_.generator().speculation(),
+                   engine_.model()->config().vocabulary, report_.staircase);
       sum.rounds += one.rounds;
       sum.drafted += one.drafted;
       sum.accepted += one.accepted;

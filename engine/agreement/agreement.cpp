@@ -59,6 +59,15 @@ std::uint64_t seedOf(std::uint64_t seed, const std::vector<TokenId>& prompt, con
   return hash;
 }
 
+// The prompt and the answer, of which every kWrongEvery-th token is another one.
+std::vector<TokenId> worseCopy(std::vector<TokenId> text, const std::vector<TokenId>& answer,
+                               int vocabulary) {
+  constexpr std::size_t kWrongEvery = 9;
+  for (std::size_t i = 0; i < answer.size(); ++i)
+    text.push_back((i + 1) % kWrongEvery == 0 ? (answer[i] + 1) % vocabulary : answer[i]);
+  return text;
+}
+
 }  // namespace
 
 Result<std::vector<Cell>> cellsOf(std::string_view drafters, std::string_view shapes) {
@@ -115,9 +124,11 @@ std::vector<std::string> failuresOf(const Cell& cell, const CellResult& r) {
 Gate::Gate(Decoder& plain, Decoder& subject, GateOptions options)
     : Gate(
           plain,
-          [&subject, cancel = options.cancel](const Generation& request,
-                                              const GenerationCallbacks& callbacks) {
-            return Generator(subject).run(request, callbacks, cancel);
+          [generator = std::make_shared<Generator>(subject), cancel = options.cancel](
+              const Generation& request, const GenerationCallbacks& callbacks,
+              const std::shared_ptr<TextStore>& store) {
+            generator->speculation().store = store;
+            return generator->run(request, callbacks, cancel);
           },
           options) {}
 
@@ -130,6 +141,9 @@ Status Gate::usePrompt(std::vector<TokenId> prompt) {
   if (!plain.ok()) return plain.error();
   plain_ = std::move(*plain);
   prompt_ = std::move(prompt);
+  auto store = std::make_shared<MemoryTextStore>();
+  store->add(worseCopy(prompt_, plain_.tokens, reference_.model().config().vocabulary));
+  store_ = std::move(store);
   return {};
 }
 
@@ -152,7 +166,7 @@ Result<CellResult> Gate::run(const Cell& cell) {
   };
   callbacks.verified = [&](const VerifiedRound& round) { comparison.onVerified(round); };
   callbacks.warning = [&](std::string sentence) { result.error = std::move(sentence); };
-  const GenerationOutcome outcome = subject_(request, callbacks);
+  const GenerationOutcome outcome = subject_(request, callbacks, store_);
   if (outcome.stats.finish == FinishReason::kCancelled) return Error{ErrorCode::kCancelled, "stopped"};
   if (!comparison.status().ok()) return comparison.status().error();
   if (!outcome.status.ok()) result.error = outcome.status.error().message;

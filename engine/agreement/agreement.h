@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,8 +70,10 @@ struct GateOptions {
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// Runs one request as the engine would. What is tested; the default is a Generator on the subject decoder.
-using Subject = std::function<GenerationOutcome(const Generation&, const GenerationCallbacks&)>;
+// Runs one request as the engine would, with `store` as its earlier texts. What is tested; the default is a
+// Generator on the subject decoder.
+using Subject = std::function<GenerationOutcome(const Generation&, const GenerationCallbacks&,
+                                                const std::shared_ptr<TextStore>& store)>;
 
 class Gate {
  public:
@@ -78,7 +81,9 @@ class Gate {
   Gate(Decoder& plain, Decoder& subject, GateOptions options);
   Gate(Decoder& plain, Subject subject, GateOptions options);
 
-  // Decodes the prompt plainly, and keeps that. Errors: those of decodePlain().
+  // Decodes the prompt plainly, and keeps that. The store's one text is the prompt and a worse copy of the
+  // answer, so that a drafter that looks there is right at times and wrong at times. Errors: those of
+  // decodePlain().
   Status usePrompt(std::vector<TokenId> prompt);
   const PlainRun& plain() const { return plain_; }
 
@@ -92,6 +97,7 @@ class Gate {
   const GateOptions options_;
   std::vector<TokenId> prompt_;
   PlainRun plain_;
+  std::shared_ptr<TextStore> store_;
 };
 
 }  // namespace tandem::agreement

@@ -17,7 +17,7 @@ namespace tandem::agreement {
 struct PlainRun {
   std::vector<TokenId> tokens;             // the answer
   std::vector<std::vector<float>> logits;  // logits[t]: (vocabulary), the row token t was chosen from
-  std::vector<Sequence> before;          // before[t]: the prompt and tokens 0 ... t - 1, forwarded
+  std::vector<Sequence> before;            // before[t]: the prompt and tokens 0 ... t - 1, forwarded
   int end = -1;                            // index of the first end token; -1: none
   double seconds = 0;
 };

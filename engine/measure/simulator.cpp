@@ -8,13 +8,13 @@
 namespace tandem::measure {
 
 Simulation simulate(std::span<const TokenId> prompt, std::span<const TokenId> answer,
-                    const SpeculationOptions& speculation, int vocabulary, const Staircase& staircase) {
+                    const SpeculationOptions& speculation, SpeculationResources& resources, int vocabulary,
+                    const Staircase& staircase) {
   Simulation result{.speculation = speculation};
   if (answer.empty()) return result;
-  Speculator speculator(speculation, vocabulary);
-  std::vector<TokenId> context(prompt.begin(), prompt.end());
-  context.push_back(answer.front());
-  speculator.begin(context);
+  Speculator speculator(speculation, resources, vocabulary, 0);
+  speculator.begin(prompt);
+  speculator.begin(answer.first(1));
 
   std::size_t at = 1;  // tokens that are certain
   while (at < answer.size()) {

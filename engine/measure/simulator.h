@@ -6,6 +6,7 @@
 
 #include "engine/measure/staircase.h"
 #include "engine/session/generation.h"
+#include "engine/speculation/resources.h"
 
 namespace tandem::measure {
 
@@ -18,10 +19,11 @@ struct Simulation {
   double gain() const { return ms > 0 ? plainMs / ms : 0; }
 };
 
-// Walks `answer` behind `prompt`. The first token comes from the prefill and is not counted.
-// REQUIRES: a chain or a tree as the shape, of fewer nodes than the staircase has rows; checkSpeculation() is
-// ok.
+// Walks `answer` behind `prompt`. The first token comes from the prefill and is not counted. `resources`
+// gives the stores and the draft model that the speculation asks for. REQUIRES: a chain or a tree as the
+// shape, of fewer nodes than the staircase has rows; checkSpeculation() is ok.
 Simulation simulate(std::span<const TokenId> prompt, std::span<const TokenId> answer,
-                    const SpeculationOptions& speculation, int vocabulary, const Staircase& staircase);
+                    const SpeculationOptions& speculation, SpeculationResources& resources, int vocabulary,
+                    const Staircase& staircase);
 
 }  // namespace tandem::measure

@@ -15,6 +15,7 @@ class TestMeasure : public QObject {
 
   QTemporaryDir dir_;
   std::unique_ptr<Decoder> decoder_;
+  SpeculationResources resources_;
 
   // A staircase whose steps are four rows wide.
   static measure::Staircase steps() {
@@ -68,7 +69,7 @@ class TestMeasure : public QObject {
       request.prompt.push_back((i % 8) * 3 + 1);
     request.maxTokens = 120;
     request.endAtEndTokens = false;
-    for (const TokenOrigin drafter : {TokenOrigin::kOwnText, TokenOrigin::kWrong}) {
+    for (const TokenOrigin drafter : {TokenOrigin::kOwnText, TokenOrigin::kHalfRight, TokenOrigin::kOracle}) {
       for (const DraftShape shape :
            {DraftShape{DraftShape::Kind::kChain, 7}, DraftShape{DraftShape::Kind::kTree, 15}}) {
         request.speculation = SpeculationOptions::off();
@@ -79,7 +80,8 @@ class TestMeasure : public QObject {
         request.speculation.reference = plain.tokens;
         const auto real = generator.run(request, {});
         QCOMPARE(real.tokens, plain.tokens);
-        const auto simulated = simulate(request.prompt, plain.tokens, request.speculation, 128, steps());
+        const auto simulated =
+            simulate(request.prompt, plain.tokens, request.speculation, resources_, 128, steps());
         QCOMPARE(simulated.rounds, real.stats.rounds);
         QCOMPARE(simulated.drafted, real.stats.drafted);
         QCOMPARE(simulated.accepted, real.stats.accepted);
@@ -89,19 +91,16 @@ class TestMeasure : public QObject {
 
   void theSimulatorPricesByTheStaircase() {
     const std::vector<TokenId> prompt = {1, 2, 3}, answer(65, 5);
-    const auto off = simulate(prompt, answer, SpeculationOptions::off(), 128, steps());
+    const auto off = simulate(prompt, answer, SpeculationOptions::off(), resources_, 128, steps());
     QCOMPARE(off.rounds, 64);
     QCOMPARE(off.plainMs, 640.0);
     QVERIFY(off.ms >= 640 && off.gain() > 0.9);
-    // Seven wrong guesses a round: passes of 20 ms in place of 10.
-    const auto wrong =
-        simulate(prompt, answer, SpeculationOptions::chain(TokenOrigin::kWrong, 7), 128, steps());
-    QCOMPARE(wrong.rounds, 64);
-    QCOMPARE(wrong.accepted, 0);
-    QVERIFY(wrong.ms > 1200 && wrong.gain() < 0.55);
-    const auto ownText =
-        simulate(prompt, answer, SpeculationOptions::chain(TokenOrigin::kOwnText, 7), 128, steps());
-    QVERIFY(ownText.accepted > 50 && ownText.gain() > 2.5);
+    SpeculationOptions oracle = SpeculationOptions::chain(TokenOrigin::kOracle, 7);
+    oracle.reference = answer;
+    // Eight tokens a round, eight rows of 20 ms.
+    const auto drafted = simulate(prompt, answer, oracle, resources_, 128, steps());
+    QCOMPARE(drafted.rounds, 8);
+    QVERIFY(drafted.ms >= 160 && drafted.gain() > 3.5 && drafted.gain() <= 4);
   }
 };
 

@@ -7,7 +7,7 @@ import models
 
 # Of the thirty prompts: one of each kind, with something in it to look up.
 LINES = (5, 14, 26)
-DRAFTERS = "own-text,wrong"
+DRAFTERS = "own-text,store,half-right,wrong,oracle,random"
 SHAPES = "chain7,chain15,tree15,tree31"
 TOKENS = 24
 
