@@ -1,5 +1,7 @@
 #include "app/desktop/composition.h"
 
+#include <QDir>
+#include <QFileInfo>
 #include <QFont>
 #include <QGuiApplication>
 #include <QQuickStyle>
@@ -13,6 +15,11 @@ namespace {
 
 QString text(const std::filesystem::path& path) {
   return QString::fromStdString(path.string());
+}
+
+bool hasGraphicsCard() {
+  return !QDir(QStringLiteral("/dev/dri")).entryList(QDir::System).isEmpty() ||
+         QFileInfo::exists(QStringLiteral("/dev/nvidia0"));
 }
 
 QQmlNetworkAccessManagerFactory* noNetwork() {
@@ -71,6 +78,11 @@ void prepareApplication() {
   QGuiApplication::setDesktopFileName(QStringLiteral("tandem"));
   QGuiApplication::setHighDpiScaleFactorRoundingPolicy(Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
   QQuickStyle::setStyle(QStringLiteral("Basic"));
+  // Where the CPU would have to compute OpenGL, Qt's own renderer paints the same window in less time, and
+  // the first frame need not wait for shaders to be compiled. A person's choice by QT_QUICK_BACKEND stands.
+  if (!hasGraphicsCard() && !qEnvironmentVariableIsSet("QT_QUICK_BACKEND")) {
+    QQuickWindow::setGraphicsApi(QSGRendererInterface::Software);
+  }
 }
 
 void finishApplication() {

@@ -38,7 +38,8 @@ class Composition {
   QString placeFile_;
 };
 
-// Before the QGuiApplication is made: names and the high-DPI policy. After: the fonts of the window.
+// Before the QGuiApplication is made: names, the high-DPI policy and how the window is painted. After: the
+// fonts of the window.
 void prepareApplication();
 void finishApplication();
 

@@ -2,6 +2,8 @@
 // home: `two_lives first|second FOLDER [program options]`. The first sends, sees text stream, stops,
 // continues, regenerates, switches versions, searches and closes; the second finds all of it. FOLDER keeps
 // the pictures and what the first has seen.
+#include <time.h>
+
 #include <QFile>
 #include <QGuiApplication>
 #include <QTimer>
@@ -13,6 +15,13 @@ namespace tandem::testing {
 namespace {
 
 using ui::Chat;
+
+// Processor time of this thread since the process began, which other programs on the machine hardly change.
+double threadSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 void waitForEnd(Person& person) {
   person.wait(
@@ -96,8 +105,9 @@ void searchFor(Person& person, const QString& text) {
   });
 }
 
-void secondLife(Person& person, const QString& folder) {
+void secondLife(Person& person, const QString& folder, double startSeconds) {
   Chat& chat = *person.session().chat();
+  person.expect(startSeconds < 1, QString("the window took under a second (%1)").arg(startSeconds));
   person.wait("both conversations are listed",
               [&] { return person.session().conversations()->count() == 2; });
   person.wait(
@@ -143,12 +153,13 @@ int main(int argc, char** argv) {
   const QString folder = argv[2];
   argv[2] = argv[0];
   return desktop::runProgram(argc - 2, argv + 2, [&](desktop::Composition& composition) {
-    QTimer::singleShot(0, &composition.session(), [&composition, life, folder] {
+    const double startSeconds = testing::threadSeconds();
+    QTimer::singleShot(0, &composition.session(), [&composition, life, folder, startSeconds] {
       testing::Person person(composition, folder);
       if (life == "first") {
         testing::firstLife(person, folder);
       } else {
-        testing::secondLife(person, folder);
+        testing::secondLife(person, folder, startSeconds);
       }
       composition.window()->close();
     });

@@ -13,6 +13,7 @@ trap 'rm -rf "$home"' EXIT
 rm -rf "$shots"
 mkdir -p "$shots" "$home/run"
 chmod 700 "$home/run"
-export QT_QUICK_BACKEND=software QT_QPA_PLATFORM=xcb XDG_RUNTIME_DIR="$home/run" LC_ALL=C.UTF-8
+unset QT_QUICK_BACKEND # the program chooses
+export QT_QPA_PLATFORM=xcb XDG_RUNTIME_DIR="$home/run" LC_ALL=C.UTF-8
 xvfb-run -a -s "-screen 0 1400x900x24" "$program" first "$shots" --home "$home" -m "$model"
 xvfb-run -a -s "-screen 0 1400x900x24" "$program" second "$shots" --home "$home"
