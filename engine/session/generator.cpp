@@ -109,7 +109,7 @@ class Run {
   }
 
   void startSpeculation() {
-    speculator_.emplace(request_.speculation, resources_, decoder_.model().config().vocabulary,
+    speculator_.emplace(request_.speculation, resources_, DraftTarget{decoder_.model().config().vocabulary, &decoder_, &sequence_},
                         request_.answerSoFar.size());
     speculator_->begin(context_);
     if (!callbacks_.warning) return;

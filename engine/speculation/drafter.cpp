@@ -1,6 +1,7 @@
 #include "engine/speculation/drafter.h"
 
 #include "engine/speculation/drafters/draft_model.h"
+#include "engine/speculation/drafters/mtp.h"
 #include "engine/speculation/drafters/on_purpose.h"
 #include "engine/speculation/drafters/own_text.h"
 #include "engine/speculation/drafters/store.h"
@@ -11,7 +12,9 @@ namespace {
 
 // Null where what it draws from is not there.
 std::unique_ptr<Drafter> makeDrafter(TokenOrigin origin, const SpeculationOptions& options,
-                                     SpeculationResources& resources, int vocabulary, std::size_t answered) {
+                                     SpeculationResources& resources, const DraftTarget& target,
+                                     std::size_t answered) {
+  const int vocabulary = target.vocabulary;
   switch (origin) {
     case TokenOrigin::kOwnText:
       return std::make_unique<OwnTextDrafter>(resources.ownText);
@@ -29,7 +32,9 @@ std::unique_ptr<Drafter> makeDrafter(TokenOrigin origin, const SpeculationOption
       return std::make_unique<OracleDrafter>(vocabulary, options, answered);
     case TokenOrigin::kRandom:
       return std::make_unique<RandomDrafter>(vocabulary, options, answered);
-    case TokenOrigin::kMtp:  // no model file that runs carries such a head
+    case TokenOrigin::kMtp:
+      if (!target.decoder || !target.decoder->model().weights().nextn) return nullptr;
+      return std::make_unique<MtpDrafter>(*target.decoder, *target.sequence, resources.predictedTokens);
     case TokenOrigin::kPlain:
       return nullptr;
   }
@@ -42,6 +47,8 @@ std::string missingSentence(TokenOrigin origin) {
       return "There is no store of earlier texts to draft from; decoding goes on without it.";
     case TokenOrigin::kDraftModel:
       return "There is no draft model; decoding goes on without it.";
+    case TokenOrigin::kMtp:
+      return "The model file has no multi-token-prediction block; decoding goes on without it.";
     default:
       return std::string("The model offers no drafter '") + tokenOriginName(origin) +
              "'; decoding goes on without it.";
@@ -51,14 +58,14 @@ std::string missingSentence(TokenOrigin origin) {
 }  // namespace
 
 std::vector<std::unique_ptr<Drafter>> makeDrafters(const SpeculationOptions& options,
-                                                   SpeculationResources& resources, int vocabulary,
+                                                   SpeculationResources& resources, const DraftTarget& target,
                                                    std::size_t answered, std::vector<std::string>& missing) {
   std::vector<TokenOrigin> wanted = options.drafters;
   if (options.automatic)
     wanted = {TokenOrigin::kOwnText, TokenOrigin::kStore, TokenOrigin::kDraftModel, TokenOrigin::kMtp};
   std::vector<std::unique_ptr<Drafter>> drafters;
   for (const TokenOrigin origin : wanted) {
-    if (auto drafter = makeDrafter(origin, options, resources, vocabulary, answered)) {
+    if (auto drafter = makeDrafter(origin, options, resources, target, answered)) {
       drafters.push_back(std::move(drafter));
     } else if (!options.automatic) {
       missing.push_back(missingSentence(origin));

@@ -37,13 +37,22 @@ class Drafter {
   virtual double cost(const DraftBudget& budget) const = 0;
 };
 
+class Decoder;
+struct Sequence;
 struct SpeculationResources;
 
-// The drafters that `options` name, in that order, for a model of so many tokens and an answer of which so
-// many tokens are in the context already. What is named and not there is left out and told in `missing`, a
-// sentence each; `automatic` takes what there is. REQUIRES: the resources outlive the drafters.
+// The target of a request. Drafters that use the target itself look at it between its passes; it outlives them.
+struct DraftTarget {
+  int vocabulary = 0;
+  Decoder* decoder = nullptr;          // null: there is only the text, as in a simulation
+  const Sequence* sequence = nullptr;  // all but the last certain token
+};
+
+// The drafters that `options` name, in that order, for an answer of which so many tokens are in the context
+// already. What is named and not there is left out and told in `missing`, a sentence each; `automatic` takes
+// what there is. REQUIRES: the resources outlive the drafters.
 std::vector<std::unique_ptr<Drafter>> makeDrafters(const SpeculationOptions& options,
-                                                   SpeculationResources& resources, int vocabulary,
+                                                   SpeculationResources& resources, const DraftTarget& target,
                                                    std::size_t answered, std::vector<std::string>& missing);
 
 }  // namespace tandem

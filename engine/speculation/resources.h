@@ -17,7 +17,7 @@ struct SpeculationResources {
 
   VerifyCost verifyCost;
   double commitMs = 0.05;  // per committed token: choosing it, and its rows; an average of the last rounds
-  Calibration ownText, storedText, draftModelTokens;
+  Calibration ownText, storedText, draftModelTokens, predictedTokens;
   // How often a token of a drafter whose guesses take time is right, given that those before it were: what is
   // expected of it before it is asked.
   double draftModelRight = 0.6;

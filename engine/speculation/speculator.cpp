@@ -23,10 +23,10 @@ bool isRouted(const SpeculationOptions& options) {
   return options.automatic || (!options.drafters.empty() && options.shape.kind == DraftShape::Kind::kAuto);
 }
 
-Speculator::Speculator(const SpeculationOptions& options, SpeculationResources& resources, int vocabulary,
-                       std::size_t answered)
+Speculator::Speculator(const SpeculationOptions& options, SpeculationResources& resources,
+                       const DraftTarget& target, std::size_t answered)
     : options_(options), resources_(resources) {
-  for (auto& drafter : makeDrafters(options, resources, vocabulary, answered, warnings_))
+  for (auto& drafter : makeDrafters(options, resources, target, answered, warnings_))
     members_.emplace_back().drafter = std::move(drafter);
   if (isRouted(options)) router_.emplace(resources);
 }

@@ -17,9 +17,9 @@ bool isRouted(const SpeculationOptions& options);
 
 class Speculator {
  public:
-  // For a model of so many tokens, and an answer of which `answered` tokens are in the context already.
+  // For an answer of which `answered` tokens are in the context already.
   // REQUIRES: checkSpeculation(options).ok(); options and resources outlive the speculator.
-  Speculator(const SpeculationOptions& options, SpeculationResources& resources, int vocabulary,
+  Speculator(const SpeculationOptions& options, SpeculationResources& resources, const DraftTarget& target,
              std::size_t answered);
 
   // A sentence for each drafter that was asked for and is not there.
