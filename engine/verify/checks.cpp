@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "engine/model/decoder.h"
-#include "engine/session/generator.h"
+#include "engine/verify/speculation_checks.h"
 #include "engine/verify/token_stream.h"
 #include "engine/verify/tree_checks.h"
 
@@ -61,6 +61,8 @@ class Verifier {
     // Lookup finds something only in real text.
     if (model_->tokenizer().canEncode()) check("speculation own-text", &Verifier::ownTextIsPlain);
     check("speculation wrong", &Verifier::wrongIsPlain);
+    check("speculation oracle", &Verifier::oracleIsPlain);
+    check("speculation random", &Verifier::randomIsPlain);
     return status_;
   }
 
@@ -321,46 +323,22 @@ class Verifier {
     return {};
   }
 
-  Status ownTextIsPlain(CheckResult& result) { return speculationIsPlain(TokenOrigin::kOwnText, result); }
-  Status wrongIsPlain(CheckResult& result) { return speculationIsPlain(TokenOrigin::kWrong, result); }
-
-  Status generate(const SpeculationOptions& speculation, GenerationOutcome& outcome, Sequence& sequence) {
-    Generation request;
-    request.prompt =
-        std::vector<TokenId>(text_.begin(), text_.begin() + std::min<std::size_t>(text_.size(), 100));
-    request.maxTokens = options_.generated;
-    request.speculation = speculation;
-    request.endAtEndTokens = false;
-    Generator generator(*decoder_);
-    outcome = generator.run(request, {}, options_.cancel);
-    sequence = generator.sequence();
-    return outcome.status;
+  Status ownTextIsPlain(CheckResult& result) {
+    return speculation().check(TokenOrigin::kOwnText, {DraftShape::Kind::kChain, 7}, result);
   }
-
-  Status speculationIsPlain(TokenOrigin drafter, CheckResult& result) {
-    if (!plain_) {
-      plain_.emplace();
-      plainSequence_.emplace(decoder_->newSequence());
-      if (Status s = generate(SpeculationOptions::off(), *plain_, *plainSequence_); !s.ok()) return s;
-    }
-    GenerationOutcome outcome;
-    Sequence sequence = decoder_->newSequence();
-    const auto speculation = SpeculationOptions::chain(drafter, drafter == TokenOrigin::kWrong ? 3 : 7);
-    if (Status s = generate(speculation, outcome, sequence); !s.ok()) return s;
-    for (std::size_t i = 0; i < plain_->tokens.size(); ++i) {
-      if (i >= outcome.tokens.size() || outcome.tokens[i] != plain_->tokens[i]) ++result.difference.bits;
-    }
-    result.difference.compared += plain_->tokens.size();
-    result.passed = outcome.stats.logitsFingerprint == plain_->stats.logitsFingerprint &&
-                    sequence.sameBytes(*plainSequence_);
-    const GenerationStats& stats = outcome.stats;
-    result.detail = std::to_string(outcome.tokens.size()) + " tokens, logits and cache: drafted " +
-                    std::to_string(stats.drafted) + ", accepted " + std::to_string(stats.accepted) +
-                    ", rejected " + std::to_string(stats.rejected());
-    // A check that drafts nothing proves nothing.
-    const bool worked = drafter == TokenOrigin::kWrong ? stats.rejected() > 0 : stats.drafted > 0;
-    result.passed = result.passed && worked;
-    return {};
+  Status wrongIsPlain(CheckResult& result) {
+    return speculation().check(TokenOrigin::kWrong, {DraftShape::Kind::kChain, 3}, result);
+  }
+  // Knows the text, and puts wrong siblings beside it.
+  Status oracleIsPlain(CheckResult& result) {
+    return speculation().check(TokenOrigin::kOracle, {DraftShape::Kind::kTree, 15}, result);
+  }
+  Status randomIsPlain(CheckResult& result) {
+    return speculation().check(TokenOrigin::kRandom, {DraftShape::Kind::kTree, 31}, result);
+  }
+  SpeculationChecks& speculation() {
+    if (!speculation_) speculation_.emplace(*decoder_, text_, options_.generated, options_.cancel);
+    return *speculation_;
   }
 
   std::shared_ptr<const Model> model_;
@@ -369,8 +347,7 @@ class Verifier {
   const kernels::KernelSet& kernels_;
   std::unique_ptr<Decoder> decoder_;
   std::vector<TokenId> text_;
-  std::optional<GenerationOutcome> plain_;
-  std::optional<Sequence> plainSequence_;
+  std::optional<SpeculationChecks> speculation_;
   Status status_;
 };
 
