@@ -12,7 +12,7 @@ Simulation simulate(std::span<const TokenId> prompt, std::span<const TokenId> an
                     const Staircase& staircase) {
   Simulation result{.speculation = speculation};
   if (answer.empty()) return result;
-  Speculator speculator(speculation, resources, vocabulary, 0);
+  Speculator speculator(speculation, resources, {vocabulary}, 0);
   speculator.begin(prompt);
   speculator.begin(answer.first(1));
 

@@ -250,7 +250,9 @@ class Verifier {
     return {};
   }
 
-  Status treeIsItsPaths(CheckResult& result) { return checkTrees(*decoder_, text_, options_.cancel, result); }
+  Status treeIsItsPaths(CheckResult& result) {
+    return checkTrees(*decoder_, text_, options_.largestTree, options_.cancel, result);
+  }
   Status rejectsLeaveNothing(CheckResult& result) {
     return checkRejects(*decoder_, text_, options_.rejectedRounds, options_.cancel, result);
   }

@@ -42,6 +42,7 @@ struct VerifyOptions {
   int tokens = 96;          // of the batch-against-decode check
   int kernelTokens = 24;    // of the kernel-set check: the scalar set is slow
   int largestBatch = 33;    // rows of the row check
+  int largestTree = 32;     // rows of the tree check
   int rejectedRounds = 40;  // of the check that rejects leave nothing
   int generated = 256;      // tokens of each speculation run
   const std::atomic<bool>* cancel = nullptr;

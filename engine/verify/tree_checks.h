@@ -10,10 +10,10 @@
 
 namespace tandem {
 
-// Random trees of 2 … 32 rows: logits of every row, and the sequence after a path of it was committed, whole
-// and cut short.
-Status checkTrees(Decoder& decoder, const std::vector<TokenId>& text, const std::atomic<bool>* cancel,
-                  CheckResult& result);
+// Random trees of 2 … `largest` (at most 32) rows: logits of every row, and the sequence after a path of it
+// was committed, whole and cut short.
+Status checkTrees(Decoder& decoder, const std::vector<TokenId>& text, int largest,
+                  const std::atomic<bool>* cancel, CheckResult& result);
 
 // `rounds` rounds in a row that draft seven wrong tokens each: the sequence and the next logits are those of
 // a run that never drafted.

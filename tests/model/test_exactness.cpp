@@ -29,6 +29,7 @@ VerifyOptions quick(const kernels::KernelSet& set) {
   options.largestBatch = 6;
   if (&set == &kernels::referenceKernels()) {  // it takes its time
     options.rejectedRounds = 8;
+    options.largestTree = 8;
     options.generated = 12;
     options.largestBatch = 4;
   }
