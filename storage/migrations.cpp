@@ -10,8 +10,8 @@ namespace tandem::storage {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kSteps = {kMigration001, kMigration002, kMigration003,
-                                                    kMigration004};
+constexpr std::array<std::string_view, 5> kSteps = {kMigration001, kMigration002, kMigration003,
+                                                    kMigration004, kMigration005};
 
 void searchTextFunction(sqlite3_context* context, int, sqlite3_value** values) {
   const void* data = sqlite3_value_blob(values[0]);

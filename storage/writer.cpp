@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/blobs.h"
+#include "storage/draft_texts.h"
 #include "storage/owner.h"
 
 namespace tandem::storage {
@@ -62,10 +63,16 @@ Status Writer::purgeConversation(ConversationId id) {
     const Status status = s.run();
     if (!status) return status;
   }
+  if (const Status status = removeDraftTexts(db_, id); !status) return status;
   Statement s = db_.prepare("DELETE FROM conversations WHERE id = ?");
   const Status status = s.bind(id).run();
   if (status && db_.changes() > 0) purged_ = true;
   return status;
+}
+
+Status Writer::addDraftText(ConversationId conversation, const std::string& vocabulary,
+                            std::span<const std::int32_t> text) {
+  return storage::addDraftText(db_, conversation, vocabulary, text);
 }
 
 Result<bool> Writer::mergeIndex(bool first) {
@@ -260,7 +267,7 @@ Status Writer::sweep() {
     const Status status = purgeConversation(id);
     if (!status) return status;
   }
-  return {};
+  return sweepDraftTexts(db_);
 }
 
 }  // namespace tandem::storage

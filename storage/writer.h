@@ -2,6 +2,7 @@
 // thread; a job that returns an error is rolled back whole.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ class Writer : public Reader {
   Status updateConversation(const ConversationRecord& record);
   Status hideConversation(ConversationId id, std::int64_t nowMs);
   Status showConversation(ConversationId id);  // undoes hideConversation; kNotFound once it is purged
-  // Deletes it with its messages and their index entries; journal rows stay.
+  // Deletes it with its messages, their index entries and its draft texts; journal rows stay.
   Status purgeConversation(ConversationId id);
 
   // Adds the record below its parent and shows it there. An answer of state kStreaming belongs to this
@@ -44,6 +45,10 @@ class Writer : public Reader {
   Status choose(MessageId id);
   // Copies the conversation's settings and the messages from the first to `last` into a new conversation.
   Result<ConversationId> copyPath(MessageId last, std::int64_t nowMs);
+
+  // Keeps a conversation's text for drafting (storage/draft_texts.h): prompt and answer as token ids.
+  Status addDraftText(ConversationId conversation, const std::string& vocabulary,
+                      std::span<const std::int32_t> text);
 
   Result<std::int64_t> addJournal(const JournalRow& row);
   Result<std::int64_t> addAgreementRun(const AgreementRunRow& row);

@@ -5,6 +5,7 @@
 
 #include "app/cli/chat.h"
 #include "app/cli/commands.h"
+#include "app/cli/draft_texts.h"
 #include "app/cli/engine_choice.h"
 #include "app/cli/statistics.h"
 #include "app/conversation/json.h"
@@ -27,6 +28,7 @@ struct ChatOptions {
   SamplingChoice sampling;
   SpeculationOptions speculation;
   std::string system;
+  StoreUse store = StoreUse::kOn;
   int tokens = 0;
 
   OptionTable table() {
@@ -37,6 +39,8 @@ struct ChatOptions {
     };
     append(table, samplingTable(sampling));
     append(table, speculationTable(speculation));
+    append(table, storeTable(store));
+    append(table, draftModelTable(engine));
     append(table, engineTable(engine));
     append(table, contextTable(engine));
     return table;
@@ -90,7 +94,9 @@ Result<int> chat(const ChatOptions& options) {
   if (const Status status = makePlaces(*places); !status) return status.error();
 
   MainLoop loop;
-  service::EngineService backend(options.engine.engine);
+  service::EngineOptions engine = options.engine.engine;
+  if (options.store != StoreUse::kOff) engine.openStore = draftTextsIn(*places);
+  service::EngineService backend(engine);
   const auto info = load(loop, backend, *path, options.engine);
   if (!info) return info.error();
   const auto store = storage::Store::open(places->database().string());
@@ -106,10 +112,13 @@ Result<int> chat(const ChatOptions& options) {
     defaults.seedGiven = options.sampling.seed.has_value();
     defaults.maxTokens = options.tokens;
     defaults.speculation = options.speculation;
+    defaults.keepsTexts = options.store == StoreUse::kOn;
     service.setDefaults(defaults, options.system);
     if (!info->hasChatTemplate) {
       chat.notice("This model has no chat template: it continues the text of the conversation as it is.");
     }
+    for (const std::string& warning : info->warnings)
+      chat.notice(warning);
     chat.run(service);
   }
   if (options.common.json) printJson(conversationJson(chat.view()));

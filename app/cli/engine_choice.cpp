@@ -96,11 +96,21 @@ OptionTable samplingTable(SamplingChoice& choice) {
 
 OptionTable speculationTable(SpeculationOptions& speculation) {
   return {
-      {"--spec", 0, "NAMES", "off, auto, or a list of own-text, store, draft, mtp, wrong, half-right, random",
+      {"--spec", 0, "NAMES",
+       "off, auto, or a list of own-text, store, draft, mtp, wrong, half-right, oracle, random",
        drafters(speculation)},
       {"--shape", 0, "SHAPE", "what is drafted a round: auto, chain1 to chain31 or tree1 to tree31",
        draftShape(speculation.shape)},
+      {"--relax-tau", 0, "T", "measurement only: accept what scores at most T below the best; 0: off",
+       realNumber(speculation.relaxTau)},
+      {"--relax-rank", 0, "K", "measurement only: accept what at most K tokens score above; 0: off",
+       wholeNumber(speculation.relaxRank, 0, kMaxInt)},
   };
+}
+
+OptionTable draftModelTable(EngineChoice& choice) {
+  return {{"--draft-model", 0, "FILE", "a small model of the same vocabulary, for --spec draft and auto",
+           text(choice.draftModel)}};
 }
 
 Result<SamplingParams> SamplingChoice::settled() const {
@@ -139,8 +149,10 @@ Result<std::string> findModel(const CommonOptions& common, const std::string& na
 }
 
 service::LoadOptions loadOptions(const EngineChoice& choice) {
-  return {
-      .threads = choice.threads, .contextLength = choice.contextLength, .preTokenizer = choice.preTokenizer};
+  return {.threads = choice.threads,
+          .contextLength = choice.contextLength,
+          .preTokenizer = choice.preTokenizer,
+          .draftModelPath = choice.draftModel};
 }
 
 Result<std::shared_ptr<const Model>> loadModel(const CommonOptions& common, const EngineChoice& choice) {

@@ -16,6 +16,7 @@ struct EngineChoice {
   int threads = 0;
   int contextLength = 0;
   std::string preTokenizer;  // replaces the one that the file names; empty: the file's
+  std::string draftModel;    // a GGUF file; empty: none
   service::EngineOptions engine;
 };
 
@@ -33,7 +34,8 @@ struct SamplingChoice {
   Result<SamplingParams> settled() const;
 };
 OptionTable samplingTable(SamplingChoice& choice);
-OptionTable speculationTable(SpeculationOptions& speculation);  // --spec, --shape
+OptionTable speculationTable(SpeculationOptions& speculation);  // --spec, --shape, --relax-tau, --relax-rank
+OptionTable draftModelTable(EngineChoice& choice);              // --draft-model
 
 // Where the chosen model's file is. Error: kNotFound, with the names that are known.
 Result<std::string> findModel(const CommonOptions& common, const std::string& name);

@@ -3,10 +3,12 @@
 #include <limits>
 
 #include "app/cli/commands.h"
+#include "app/cli/draft_texts.h"
 #include "app/cli/engine_choice.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/statistics.h"
 #include "app/service/prompt.h"
+#include "engine/speculation/options.h"
 
 namespace tandem::cli {
 namespace {
@@ -24,8 +26,11 @@ struct RunOptions {
   SamplingChoice sampling;
   SpeculationOptions speculation;
   std::optional<std::string> prompt, file, system;
+  std::optional<std::string> reference;
+  std::vector<std::string> stop;
   int tokens = 0;
   bool raw = false;
+  bool explain = false;
   bool ids = false;
 
   OptionTable table() {
@@ -37,9 +42,18 @@ struct RunOptions {
         {"--tokens", 'n', "N", "at most N new tokens; 0: until the context is full",
          wholeNumber(tokens, 0, std::numeric_limits<int>::max())},
         {"--ids", 0, "", "print token ids in place of text", on(ids)},
+        {"--stop", 0, "TEXT", "end the answer before this text; may be given more than once",
+         [this](std::string_view value) {
+           stop.emplace_back(value);
+           return Status();
+         }},
+        {"--explain", 0, "", "tell on standard error what each round drafted, and why", on(explain)},
+        {"--reference", 0, "FILE", "the answer's token ids, for the drafters oracle, half-right and random",
+         text(reference)},
     };
     append(table, samplingTable(sampling));
     append(table, speculationTable(speculation));
+    append(table, draftModelTable(engine));
     append(table, engineTable(engine));
     append(table, contextTable(engine));
     return table;
@@ -63,6 +77,13 @@ Result<service::GenerateRequest> requestOf(const RunOptions& options) {
   request.sampling = *sampling;
   request.maxTokens = options.tokens;
   request.speculation = options.speculation;
+  request.stop = options.stop;
+  if (options.reference) {
+    Result<std::vector<TokenId>> ids = readIds(*options.reference);
+    if (!ids) return ids.error();
+    request.speculation.reference = std::move(*ids);
+  }
+  if (const Status status = checkSpeculation(request.speculation); !status) return status.error();
   if (options.raw) {
     request.rawPrompt = std::move(*prompt);
   } else {
@@ -101,11 +122,31 @@ class Output {
   std::string text_;
 };
 
+void warn(const std::string& sentence) {
+  std::fprintf(stderr, "tandem-cli: warning: %s\n", sentence.c_str());
+}
+
+// One line a round: what was drafted and accepted, what it took, and why.
+void explainRound(const RoundReport& r) {
+  std::fprintf(stderr, "round %d at %d: %d of %d accepted, draft %.2f + verify %.2f + commit %.2f ms: %s\n",
+               r.round, r.context, r.accepted, r.drafted, r.draftMs, r.verifyMs, r.commitMs,
+               r.reason.c_str());
+}
+
 Result<int> complete(const RunOptions& options) {
   const Result<service::GenerateRequest> request = requestOf(options);
   if (!request) return request.error();
-  const auto engine = loadEngine(options.common, options.engine);
+  EngineChoice choice = options.engine;
+  // Earlier conversations are looked in where a home is named; what `run` writes is not added to them.
+  if (options.common.home) {
+    const Result<Places> places = placesOf(options.common);
+    if (!places) return places.error();
+    choice.engine.openStore = draftTextsIn(*places);
+  }
+  const auto engine = loadEngine(options.common, choice);
   if (!engine) return engine.error();
+  for (const std::string& warning : (*engine)->info().warnings)
+    warn(warning);
   Result<std::vector<TokenId>> prompt = service::promptIds(*(*engine)->model(), *request);
   if (!prompt) return prompt.error();
 
@@ -114,11 +155,16 @@ Result<int> complete(const RunOptions& options) {
                               .sampling = request->sampling,
                               .maxTokens = request->maxTokens,
                               .contextLength = (*engine)->info().contextLength,
-                              .speculation = request->speculation};
+                              .speculation = request->speculation,
+                              .stop = request->stop};
   Output output(options);
   const Interrupt interrupt;
   const GenerationOutcome outcome = (*engine)->generator().run(
-      generation, {.piece = [&](const TextPiece& piece) { output.add(piece); }}, &interrupt.flag());
+      generation,
+      {.piece = [&](const TextPiece& piece) { output.add(piece); },
+       .round = options.explain ? explainRound : std::function<void(const RoundReport&)>(),
+       .warning = warn},
+      &interrupt.flag());
   if (!outcome.tokens.empty()) output.end();
   if (!outcome.status) return outcome.status.error();
 

@@ -32,6 +32,7 @@ struct AnswerSettings {
   bool seedGiven = false;   // false: a sampled answer gets a fresh seed, kept in its rows
   int maxTokens = 0;        // 0: until the context is full
   SpeculationOptions speculation;
+  bool keepsTexts = true;         // ended answers and their prompts serve later drafts (docs/storage.md)
   bool regenerateSamples = true;  // false: Regenerate repeats with the conversation's own sampling
 };
 

@@ -94,6 +94,7 @@ Json settingsObject(const AnswerSettings& settings) {
   json["max_tokens"] = settings.maxTokens;
   json["drafter"] = drafterNames(settings.speculation);
   json["draft_shape"] = draftShapeName(settings.speculation.shape);
+  json["keep_texts"] = settings.keepsTexts;
   json["regenerate_samples"] = settings.regenerateSamples;
   return json;
 }
@@ -117,6 +118,7 @@ AnswerSettings settingsFromJson(std::string_view text, const AnswerSettings& def
   if (const auto seed = json.find("seed"); seed != json.end()) settings.seedGiven = seed->is_number_integer();
   read(json, "max_tokens", settings.maxTokens);
   readSpeculation(json, settings.speculation);
+  read(json, "keep_texts", settings.keepsTexts);
   read(json, "regenerate_samples", settings.regenerateSamples);
   return settings;
 }

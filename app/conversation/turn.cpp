@@ -219,6 +219,10 @@ Status writeEnd(Writer& writer, const TurnEnd& end, std::optional<ConversationVi
   if (end.tokens > 0) record->tokens = end.tokens;
   status = writer.updateConversation(*record);
   if (!status) return status;
+  if (!end.draftText.empty()) {
+    status = writer.addDraftText(end.conversation, end.vocabulary, end.draftText);
+    if (!status) return status;
+  }
   Result<ConversationView> after = readView(writer, end.conversation);
   if (!after) return after.status();
   view = std::move(*after);

@@ -56,6 +56,7 @@ struct Turn {
   std::optional<service::ModelInfo> model;
   bool completion = false;  // raw prompt, no chat template
   std::shared_ptr<service::RequestHandle> handle;
+  std::vector<TokenId> promptIds;               // of the finished request
   std::size_t startTokens = 0;                  // of the answer before this request
   std::size_t savedTokens = 0, savedBytes = 0;  // of the answer, on disk
   bool saving = false;                          // a part is on its way to disk
@@ -74,6 +75,9 @@ struct TurnEnd {
   MessageId firstAdded = 0, shownBefore = 0;
   std::int64_t nowMs = 0;
   std::int64_t tokens = 0;  // the context's, for the conversation; 0: as before
+  // Prompt and answer as token ids, kept for drafting; empty: not kept.
+  std::vector<TokenId> draftText;
+  std::string vocabulary;
   storage::JournalRow journal;
 };
 

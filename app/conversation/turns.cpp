@@ -148,6 +148,7 @@ void ConversationService::Impl::onEvent(const TurnPtr& turn, service::Generation
   } else if (auto* piece = std::get_if<service::PieceEvent>(&event)) {
     onPiece(*turn, std::move(piece->piece));
   } else if (const auto* finished = std::get_if<service::FinishedEvent>(&event)) {
+    turn->promptIds = finished->prompt;
     onFinished(turn, finished->stats);
   } else if (const auto* failed = std::get_if<service::FailedEvent>(&event)) {
     onFailed(turn, failed->error, failed->stats);
@@ -220,6 +221,11 @@ void ConversationService::Impl::endAs(const TurnPtr& turn, MessageState state, c
   auto end = std::make_shared<TurnEnd>();
   end->answer = turn->answer;
   end->tokens = all.promptTokens + all.completionTokens;
+  if (turn->settings.keepsTexts && turn->model && !turn->promptIds.empty()) {
+    end->draftText = std::move(turn->promptIds);
+    end->draftText.insert(end->draftText.end(), turn->answer.tokenIds.begin(), turn->answer.tokenIds.end());
+    end->vocabulary = turn->model->vocabulary;
+  }
   end->journal = journalOf(*turn, stats, std::nullopt);
   listener_->answerFinished(turn->answer.id, all);
   postEnd(turn, std::move(end), {});

@@ -11,6 +11,7 @@
 #include "app/desktop/single_instance.h"
 #include "app/places/places.h"
 #include "app/service/engine_service.h"
+#include "storage/draft_texts.h"
 #include "storage/store.h"
 
 namespace tandem::desktop {
@@ -77,7 +78,11 @@ int runProgram(int argc, char** argv, const std::function<void(Composition&)>& o
   if (!store.ok()) {
     return fail(store.error());
   }
-  service::EngineService engine;
+  service::EngineOptions engineOptions;
+  engineOptions.openStore = [path = places.value().database().string()](const std::string& vocabulary) {
+    return std::make_shared<storage::DraftTexts>(path, vocabulary);
+  };
+  service::EngineService engine(engineOptions);
   Composition composition(*store.value(), engine, places.value());
   QObject::connect(&instance, &SingleInstance::raiseAsked, &application, [&] { composition.raise(); });
   if (const Status shown = composition.show(options.model); !shown.ok()) {

@@ -16,6 +16,7 @@
 
 #include "engine/base/status.h"
 #include "engine/session/generation.h"
+#include "engine/speculation/round_report.h"
 
 namespace tandem::service {
 
@@ -39,12 +40,20 @@ struct ModelInfo {
   std::vector<EndTokenInfo> endTokens;
   std::string kernelSet;  // "avx512vnni", "avx2", "scalar"
   int threads = 0;
+  std::string vocabulary;             // fingerprint of what the token ids mean
+  std::string draftModel;             // the draft model's name; empty: none
+  std::vector<std::string> warnings;  // what was asked for and is not there, a sentence each
 };
 
 struct LoadOptions {
   int threads = 0;                // 0: measured at load
   int contextLength = 0;          // 0: the model's own, bounded by memory
   std::string preTokenizer = {};  // replaces the one that the file names; empty: the file's
+  // A second model of the same vocabulary that drafts. One that cannot be used is told in the model's
+  // warnings, and decoding goes on without it.
+  std::string draftModelPath = {};
+  // Measures at once what verify passes cost; otherwise the first request that needs it does.
+  bool measurePasses = false;
 };
 
 struct PromptMessage {
@@ -59,6 +68,7 @@ struct GenerateRequest {
   SamplingParams sampling;
   int maxTokens = 0;  // of new tokens; 0: until the context is full
   SpeculationOptions speculation;
+  std::vector<std::string> stop = {};  // the answer ends before the first of these
 };
 
 struct QueuedEvent {
@@ -71,14 +81,24 @@ struct PrefillEvent {
 struct PieceEvent {
   TextPiece piece;
 };
+// A round of the loop: what was drafted, and why.
+struct RoundEvent {
+  RoundReport report;
+};
+// Something is not as it was asked for; the answer goes on.
+struct WarningEvent {
+  std::string sentence;
+};
 struct FinishedEvent {
   GenerationStats stats;
+  std::vector<TokenId> prompt = {};  // its token ids, where the request came to run
 };
 struct FailedEvent {
   Error error;
   GenerationStats stats;  // as far as it came
 };
-using GenerationEvent = std::variant<QueuedEvent, PrefillEvent, PieceEvent, FinishedEvent, FailedEvent>;
+using GenerationEvent =
+    std::variant<QueuedEvent, PrefillEvent, PieceEvent, RoundEvent, WarningEvent, FinishedEvent, FailedEvent>;
 using GenerationSink = std::function<void(GenerationEvent)>;
 
 struct LoadProgressEvent {

@@ -120,20 +120,23 @@ GenerationEvent EngineService::runRequest(const RequestPtr& request) {
                               .sampling = what.sampling,
                               .maxTokens = what.maxTokens,
                               .contextLength = engine_->info().contextLength,
-                              .speculation = what.speculation};
+                              .speculation = what.speculation,
+                              .stop = what.stop};
   const GenerationCallbacks callbacks{
       .prefill =
           [&](int done, int total) {
             queue_->send(request, PrefillEvent{done, total});
           },
-      .piece = [&](TextPiece piece) { queue_->send(request, PieceEvent{std::move(piece)}); }};
+      .piece = [&](TextPiece piece) { queue_->send(request, PieceEvent{std::move(piece)}); },
+      .round = [&](const RoundReport& report) { queue_->send(request, RoundEvent{report}); },
+      .warning = [&](std::string sentence) { queue_->send(request, WarningEvent{std::move(sentence)}); }};
   GenerationOutcome outcome = engine_->generator().run(generation, callbacks, &request->cancelled);
 
   GenerationStats& stats = outcome.stats;
   stats.queueMs = waited;
   if (stats.completionTokens > 0) stats.ttftMs += waited;
   stats.totalMs += waited;
-  if (outcome.status.ok()) return FinishedEvent{stats};
+  if (outcome.status.ok()) return FinishedEvent{stats, generation.prompt};
   return FailedEvent{outcome.status.error(), stats};
 }
 

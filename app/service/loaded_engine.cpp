@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "engine/speculation/vocabulary_match.h"
+
 namespace tandem::service {
 
 int boundedContext(const MemoryPlan& plan, const ModelConfig& config, int wanted, kernels::CacheType type) {
@@ -47,7 +49,28 @@ Result<std::unique_ptr<LoadedEngine>> LoadedEngine::make(const std::string& path
                  "This machine has no memory left for the model's context. Close other programs, or choose a "
                  "smaller model."};
   }
-  return std::unique_ptr<LoadedEngine>(new LoadedEngine(std::move(*model), std::move(*decoder), context));
+  std::unique_ptr<LoadedEngine> loaded(new LoadedEngine(std::move(*model), std::move(*decoder), context));
+  if (engine.openStore) loaded->generator_.speculation().store = engine.openStore(loaded->info_.vocabulary);
+  if (!options.draftModelPath.empty()) loaded->addDraftModel(options.draftModelPath, engine);
+  if (options.measurePasses) {
+    if (const Status measured = loaded->generator_.prepareRouting(); !measured) return measured.error();
+  }
+  return loaded;
+}
+
+void LoadedEngine::addDraftModel(const std::string& path, const EngineOptions& engine) {
+  auto draft = DraftModel::load(path, *model_,
+                                {.kernels = engine.kernels,
+                                 .threads = decoder_->threads(),
+                                 .cacheType = engine.cacheType,
+                                 .maxRows = 64});
+  if (!draft) {
+    info_.warnings.push_back("The draft model " + path + " is not used: " + draft.error().message +
+                             ". Decoding goes on without it.");
+    return;
+  }
+  info_.draftModel = (*draft)->model().displayName();
+  generator_.speculation().draftModel = std::move(*draft);
 }
 
 LoadedEngine::LoadedEngine(std::shared_ptr<const Model> model, std::unique_ptr<Decoder> decoder,
@@ -69,6 +92,7 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Model> model, std::unique_ptr<D
     info_.endTokens.push_back({token.id, token.text});
   info_.kernelSet = decoder_->kernels().name;
   info_.threads = decoder_->threads();
+  info_.vocabulary = vocabularyFingerprint(model_->tokenizer().vocabulary());
 }
 
 }  // namespace tandem::service

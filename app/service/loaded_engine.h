@@ -12,10 +12,12 @@
 
 namespace tandem::service {
 
-// How the engine computes, for measurements and checks; nothing of it changes a text but the cache's type.
+// How the engine computes and what it may draft from; nothing of it changes a text but the cache's type.
 struct EngineOptions {
   const kernels::KernelSet* kernels = nullptr;  // null: the best of this CPU
   kernels::CacheType cacheType = kernels::CacheType::kF16;
+  // Gives the store of earlier texts of a vocabulary (ModelInfo::vocabulary); empty: there is none.
+  std::function<std::shared_ptr<TextStore>(const std::string& vocabulary)> openStore = {};
 };
 
 class LoadedEngine {
@@ -37,6 +39,7 @@ class LoadedEngine {
                                                     const EngineOptions& engine,
                                                     std::function<void(double fraction)> progress);
   LoadedEngine(std::shared_ptr<const Model> model, std::unique_ptr<Decoder> decoder, int contextLength);
+  void addDraftModel(const std::string& path, const EngineOptions& engine);
 
   std::shared_ptr<const Model> model_;
   std::unique_ptr<Decoder> decoder_;

@@ -147,6 +147,7 @@ void ModelLibrary::load(const QString& pathOrUrl) {
   rowsChanged({LoadingRole});
   service::LoadOptions options;
   options.threads = threads_;
+  options.measurePasses = true;
   backend_.loadModel(loadingPath_.toStdString(), options,
                      [sender = post_.sender(), this, number](service::LoadEvent event) {
                        sender([this, number, event = std::move(event)] { onEvent(number, event); });
