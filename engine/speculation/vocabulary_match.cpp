@@ -13,7 +13,10 @@ Error differs(const std::string& what) {
 }
 
 std::string quoted(std::string_view text) {
-  return '"' + std::string(text.substr(0, 40)) + '"';
+  std::string shown(text.substr(0, 40));
+  std::replace_if(
+      shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
+  return '"' + shown + '"';
 }
 
 }  // namespace
