@@ -79,11 +79,18 @@ void TestEngineService::eventsComeInOrder() {
              static_cast<int>(std::string("..user:Tell me a story").size()));
   }
   QCOMPARE(done, static_cast<int>(std::string("..user:Tell me a story").size()));
-  for (; i + 1 < events.size(); ++i)
+  // The prefill's token, then a piece and what was drafted for it round by round.
+  int rounds = 0;
+  for (QVERIFY(std::holds_alternative<PieceEvent>(events[i++])); i + 1 < events.size(); i += 2) {
     QVERIFY(std::holds_alternative<PieceEvent>(events[i]));
+    QCOMPARE(std::get<RoundEvent>(events[i + 1]).report.round, rounds++);
+    QVERIFY(!std::get<RoundEvent>(events[i + 1]).report.reason.empty());
+  }
   const auto finished = answer.last<FinishedEvent>();
   QVERIFY(finished);
+  QCOMPARE(finished->stats.rounds, rounds);
   QCOMPARE(finished->stats.promptTokens, done);
+  QCOMPARE(static_cast<int>(finished->prompt.size()), done);
   QCOMPARE(static_cast<std::size_t>(finished->stats.completionTokens), idsOf(answer).size());
   QVERIFY(finished->stats.totalMs >= finished->stats.queueMs);
   QCOMPARE(answer.lateEvents(), 0);
