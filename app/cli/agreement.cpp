@@ -54,6 +54,7 @@ struct AgreementCommand {
         {"--seed", 0, "S", "of the drafters' and the sample's dice (1)", wholeNumber(seed)},
         {"--out", 0, "FILE", "results so far: a run that was stopped goes on from there", text(out)},
     };
+    append(table, draftModelTable(engine));
     append(table, engineTable(engine));
     return table;
   }
@@ -105,13 +106,15 @@ Result<Work> prepare(const AgreementCommand& command) {
 }
 
 // What a result depends on besides its prompt and its cell. Threads are not among it.
-Result<std::string> conditionsOf(const Work& work) {
+Result<std::string> conditionsOf(const Work& work, Generator& generator) {
   const auto program = programFingerprint();
   if (!program) return program.error();
   const GateOptions& gate = work.command.gate;
+  const auto& draft = generator.speculation().draftModel;
   return *program + " " + work.model->fingerprint() + " " + work.kernels.name + " " + work.cacheType() +
          " n" + std::to_string(gate.tokens) + (work.command.noEnd ? " no-end" : "") + " seed" +
-         std::to_string(work.command.seed.value_or(1));
+         std::to_string(work.command.seed.value_or(1)) +
+         (draft ? " draft " + draft->model().fingerprint() : "");
 }
 
 void showProgress(const Work& work) {
@@ -216,7 +219,18 @@ Status keep(const Work& work) {
 Result<int> judge(const AgreementCommand& command) {
   auto work = prepare(command);
   if (!work) return work.error();
-  const auto conditions = conditionsOf(*work);
+  const DecoderOptions options{.kernels = &work->kernels,
+                               .threads = command.engine.threads,
+                               .cacheType = command.engine.engine.cacheType};
+  auto reference = Decoder::create(work->model, options), subject = Decoder::create(work->model, options);
+  if (!reference || !subject) return (reference ? subject : reference).error();
+  Generator generator(**subject);
+  if (const std::string& path = command.engine.draftModel; !path.empty()) {
+    auto draft = DraftModel::load(path, *work->model, options);
+    if (!draft) return draft.error();
+    generator.speculation().draftModel = std::move(*draft);
+  }
+  const auto conditions = conditionsOf(*work, generator);
   if (!conditions) return conditions.error();
   auto file = ResultsFile::open(command.out, *conditions);
   if (!file) return file.error();
@@ -224,18 +238,12 @@ Result<int> judge(const AgreementCommand& command) {
     std::fprintf(stderr, "tandem-cli: %d results of another program, model or setting are left aside.\n",
                  file->others());
   }
-  const DecoderOptions options{.kernels = &work->kernels,
-                               .threads = command.engine.threads,
-                               .cacheType = command.engine.engine.cacheType};
-  auto reference = Decoder::create(work->model, options), subject = Decoder::create(work->model, options);
-  if (!reference || !subject) return (reference ? subject : reference).error();
-
   const Interrupt interrupt;
   GateOptions gateOptions = command.gate;
   gateOptions.endAtEndTokens = !command.noEnd;
   gateOptions.seed = command.seed.value_or(1);
   gateOptions.cancel = &interrupt.flag();
-  Gate gate(**reference, **subject, gateOptions);
+  Gate gate(**reference, generator, gateOptions);
   if (const Status status = runAll(*work, gate, *file); !status) {
     if (status.error().code != ErrorCode::kCancelled) return status.error();
     std::fprintf(stderr, "tandem-cli: stopped after %d of %zu.\n", work->done,

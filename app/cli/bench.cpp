@@ -43,6 +43,7 @@ struct BenchCommand {
         {"--runs", 0, "N", "runs of each side, in turn (3)", wholeNumber(runs, 1, 1 << 20)},
     };
     append(table, speculationTable(speculation));
+    append(table, draftModelTable(engine));
     append(table, engineTable(engine));
     return table;
   }

@@ -121,14 +121,13 @@ std::vector<std::string> failuresOf(const Cell& cell, const CellResult& r) {
   return failures;
 }
 
-Gate::Gate(Decoder& plain, Decoder& subject, GateOptions options)
+Gate::Gate(Decoder& plain, Generator& subject, GateOptions options)
     : Gate(
           plain,
-          [generator = std::make_shared<Generator>(subject), cancel = options.cancel](
-              const Generation& request, const GenerationCallbacks& callbacks,
-              const std::shared_ptr<TextStore>& store) {
-            generator->speculation().store = store;
-            return generator->run(request, callbacks, cancel);
+          [&subject, cancel = options.cancel](const Generation& request, const GenerationCallbacks& callbacks,
+                                              const std::shared_ptr<TextStore>& store) {
+            subject.speculation().store = store;
+            return subject.run(request, callbacks, cancel);
           },
           options) {}
 

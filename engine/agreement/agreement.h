@@ -4,7 +4,7 @@
 // differing token or bit fails the cell, and so does a cell that never drafted, accepted or rejected where
 // its drafter could: nothing passes by doing nothing.
 //
-// A Gate borrows two decoders of the same model and is used by one thread.
+// A Gate borrows a decoder and a generator of the same model and is used by one thread.
 #pragma once
 
 #include <atomic>
@@ -71,14 +71,14 @@ struct GateOptions {
 };
 
 // Runs one request as the engine would, with `store` as its earlier texts. What is tested; the default is a
-// Generator on the subject decoder.
+// Generator.
 using Subject = std::function<GenerationOutcome(const Generation&, const GenerationCallbacks&,
                                                 const std::shared_ptr<TextStore>& store)>;
 
 class Gate {
  public:
-  // `plain` computes the reference, `subject` is under test; they are two decoders of one model.
-  Gate(Decoder& plain, Decoder& subject, GateOptions options);
+  // `plain` computes the reference, `subject` is under test; it is the same model on another decoder.
+  Gate(Decoder& plain, Generator& subject, GateOptions options);
   Gate(Decoder& plain, Subject subject, GateOptions options);
 
   // Decodes the prompt plainly, and keeps that. The store's one text is the prompt and a worse copy of the

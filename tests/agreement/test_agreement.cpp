@@ -52,6 +52,7 @@ class TestAgreement : public QObject {
   struct Engines {
     std::shared_ptr<const Model> model;
     std::unique_ptr<Decoder> plain, subject;
+    std::unique_ptr<Generator> generator;  // on the subject
   };
   Engines open(const char* name, const kernels::KernelSet* subjectKernels = nullptr) {
     Engines engines;
@@ -63,6 +64,7 @@ class TestAgreement : public QObject {
     if (!plain.ok() || !subject.ok()) qFatal("no decoder");
     engines.plain = std::move(*plain);
     engines.subject = std::move(*subject);
+    engines.generator = std::make_unique<Generator>(*engines.subject);
     return engines;
   }
   std::string path(const char* name) const { return (dir_.path() + "/" + name + ".gguf").toStdString(); }
@@ -86,7 +88,9 @@ class TestAgreement : public QObject {
 
  private slots:
   void initTestCase() {
-    for (const char* name : kModels) {
+    std::vector<const char*> names(std::begin(kModels), std::end(kModels));
+    names.push_back("qwen35-nextn");
+    for (const char* name : names) {
       QVERIFY(
           writeTinyModel(std::string(TANDEM_TEST_DATA) + "/tiny-models/" + name + ".json", path(name)).ok());
     }
@@ -105,6 +109,11 @@ class TestAgreement : public QObject {
       QTest::addRow("%s, 192 tokens", name)
           << QString(name) << 192 << QString(kDrafters) << QString("chain15,tree31");
     }
+    QTest::addRow("its own multi-token prediction")
+        << QString("qwen35-nextn") << 64 << QString("mtp,mtp+wrong") << QString("chain7,tree15");
+    QTest::addRow("several drafters in one tree")
+        << QString("qwen35") << 64 << QString("own-text+store+half-right,oracle+random+wrong")
+        << QString("tree31");
   }
   void everyCellWritesThePlainText() {
     QFETCH(QString, model);
@@ -112,7 +121,7 @@ class TestAgreement : public QObject {
     QFETCH(QString, drafters);
     QFETCH(QString, shapes);
     Engines engines = open(model.toUtf8().constData());
-    Gate gate(*engines.plain, *engines.subject, {.tokens = tokens, .endAtEndTokens = false});
+    Gate gate(*engines.plain, *engines.generator, {.tokens = tokens, .endAtEndTokens = false});
     const std::vector<TokenId> prompts[] = {randomPrompt(16, 1), randomPrompt(33, 2), randomPrompt(48, 3)};
     for (const Cell& cell : cells(drafters.toUtf8().constData(), shapes.toUtf8().constData())) {
       const CellResult sum = runCell(gate, cell, prompts);
@@ -131,7 +140,7 @@ class TestAgreement : public QObject {
   // Of the rounds that reject something about one in twenty is compared, and the first one always.
   void theShareOfRejectedRowsIsFivePercent() {
     Engines engines = open("llama");
-    Gate gate(*engines.plain, *engines.subject, {.tokens = 200, .endAtEndTokens = false});
+    Gate gate(*engines.plain, *engines.generator, {.tokens = 200, .endAtEndTokens = false});
     std::vector<std::vector<TokenId>> prompts;
     for (int seed = 1; seed <= 6; ++seed)
       prompts.push_back(randomPrompt(16, seed));
@@ -153,7 +162,7 @@ class TestAgreement : public QObject {
     const std::string_view rule = faults[fault].rule;
     Engines engines =
         open(rule == "6" || rule == "7" ? "quantizedHybrid" : "quantized", &faults[fault].kernels);
-    Gate gate(*engines.plain, *engines.subject, {.tokens = 24, .endAtEndTokens = false});
+    Gate gate(*engines.plain, *engines.generator, {.tokens = 24, .endAtEndTokens = false});
     const std::vector<TokenId> prompts[] = {randomPrompt(70, 1)};
     const Cell cell = cells("half-right", "chain7").front();
     const CellResult sum = runCell(gate, cell, prompts);
@@ -173,7 +182,7 @@ class TestAgreement : public QObject {
       (rows < 4 ? *base : reversed).matmulQuantized(w, x, rows, groupBegin, groupEnd, out, outStride);
     };
     Engines engines = open("quantized", &faulty);
-    Gate gate(*engines.plain, *engines.subject, {.tokens = 32, .endAtEndTokens = false});
+    Gate gate(*engines.plain, *engines.generator, {.tokens = 32, .endAtEndTokens = false});
     const std::vector<TokenId> prompts[] = {{5, 9, 5}};
     for (const Cell& cell : cells("wrong,half-right", "chain1,chain2,chain3,chain7,tree15")) {
       const CellResult sum = runCell(gate, cell, prompts);
@@ -191,7 +200,7 @@ class TestAgreement : public QObject {
     });
     QVERIFY(later != faults.end());
     Engines engines = open("quantized", &later->kernels);
-    Gate gate(*engines.plain, *engines.subject, {.tokens = 24, .endAtEndTokens = false});
+    Gate gate(*engines.plain, *engines.generator, {.tokens = 24, .endAtEndTokens = false});
     const std::vector<TokenId> prompts[] = {{7}};
     const Cell cell = cells("wrong", "chain7").front();
     const CellResult sum = runCell(gate, cell, prompts);
@@ -265,7 +274,7 @@ class TestAgreement : public QObject {
       QCOMPARE(result->first->token, place);
       QCOMPARE(result->first->afterEnd, place == 20);
     }
-    Gate toTheEnd(*ending.plain, *ending.subject, {.tokens = 40});
+    Gate toTheEnd(*ending.plain, *ending.generator, {.tokens = 40});
     QVERIFY(toTheEnd.usePrompt(prompt).ok());
     QVERIFY(toTheEnd.plain().tokens.size() <= 6);
   }
@@ -314,13 +323,13 @@ class TestAgreement : public QObject {
 
   void whatCannotBeDecodedIsAnError() {
     Engines engines = open("llama");
-    Gate gate(*engines.plain, *engines.subject, {.tokens = 64});
+    Gate gate(*engines.plain, *engines.generator, {.tokens = 64});
     QVERIFY(gate.usePrompt({}).error().code == ErrorCode::kInvalidArgument);
     QVERIFY(gate.usePrompt({kVocabulary}).error().code == ErrorCode::kInvalidArgument);
     const auto longPrompt = std::vector<TokenId>(engines.model->config().contextLength - 10, 1);
     QVERIFY(gate.usePrompt(longPrompt).error().code == ErrorCode::kContextLengthExceeded);
     std::atomic<bool> cancel{true};
-    Gate stopped(*engines.plain, *engines.subject, {.cancel = &cancel});
+    Gate stopped(*engines.plain, *engines.generator, {.cancel = &cancel});
     QVERIFY(stopped.usePrompt({1, 2}).error().code == ErrorCode::kCancelled);
   }
 
