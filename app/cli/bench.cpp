@@ -25,7 +25,6 @@ constexpr Usage kUsage = {
 // Shapes that the simulator tries.
 constexpr int kChains[] = {1, 2, 3, 4, 5, 6, 7, 11, 15, 23, 31};
 constexpr int kTrees[] = {7, 15, 31};
-constexpr int kStaircaseSweeps = 3;
 
 struct BenchCommand {
   CommonOptions common;
@@ -79,6 +78,7 @@ class Bench {
         .name = workload.name, .prompts = static_cast<int>(workload.prompts.size()), .runs = command_.runs};
     sampling_ = workload.sampling;
     answers_.clear();
+    sweeps_.clear();
     for (const std::string& prompt : workload.prompts) {
       auto ids = engine_.model()->tokenizer().encode(prompt, Bos::kAsModel);
       if (!ids) return ids.error();
@@ -87,7 +87,7 @@ class Bench {
     if (Status s = findAnswers(); !s.ok()) return s.error();
     if (!report_.measured()) return report_;
     if (Status s = measure(); !s.ok()) return s.error();
-    if (Status s = simulateShapes(); !s.ok()) return s.error();
+    simulateShapes();
     return report_;
   }
 
@@ -138,6 +138,7 @@ class Bench {
       speculatedRates.push_back(speculated.rate());
       prefillRates.push_back(plain.prefillRate());
       gains.push_back(plain.rate() > 0 ? speculated.rate() / plain.rate() : 0);
+      if (Status s = sweep(); !s.ok()) return s;
     }
     report_.plain = spreadOf(plainRates);
     report_.speculated = spreadOf(speculatedRates);
@@ -163,21 +164,31 @@ class Bench {
     return {};
   }
 
-  // The staircase in the middle of the first answer, and on it the fixed shape that is best for all of them.
-  Status simulateShapes() {
+  // What passes cost in the middle of the first answer. Once in each run, so that a machine that is busy at
+  // times is so for all that is compared.
+  Status sweep() {
     const Answer& first =
         *std::find_if(answers_.begin(), answers_.end(), [](const Answer& a) { return a.counts; });
     std::vector<TokenId> context = first.prompt;
     context.insert(context.end(), first.tokens.begin(), first.tokens.begin() + first.tokens.size() / 2);
-    auto staircase =
-        measure::measureStaircase(engine_.decoder(), context, kMaxDraftNodes + 1, kStaircaseSweeps, &cancel_);
+    auto staircase = measure::measureStaircase(engine_.decoder(), context, kMaxDraftNodes + 1, 1, &cancel_);
     if (!staircase) return staircase.status();
-    report_.staircase = std::move(*staircase);
+    sweeps_.push_back(std::move(*staircase));
+    return {};
+  }
 
+  // The fixed shape that is best for all the answers, on the median of the sweeps.
+  void simulateShapes() {
+    for (int rows = 1; rows <= kMaxDraftNodes + 1; ++rows) {
+      std::vector<double> times;
+      for (const measure::Staircase& staircase : sweeps_)
+        times.push_back(staircase.of(rows));
+      report_.staircase.ms.push_back(measure::median(std::move(times)));
+    }
     consider(SpeculationOptions::off());
     SpeculationOptions speculation = command_.speculation;
     if (speculation.automatic) speculation = SpeculationOptions::of({TokenOrigin::kOwnText});
-    if (speculation.drafters.empty()) return {};
+    if (speculation.drafters.empty()) return;
     for (const int nodes : kChains) {
       speculation.shape = {DraftShape::Kind::kChain, nodes};
       consider(speculation);
@@ -186,7 +197,6 @@ class Bench {
       speculation.shape = {DraftShape::Kind::kTree, nodes};
       consider(speculation);
     }
-    return {};
   }
 
   void consider(const SpeculationOptions& speculation) {
@@ -212,6 +222,7 @@ class Bench {
   const std::atomic<bool>& cancel_;
   SamplingParams sampling_;
   std::vector<Answer> answers_;
+  std::vector<measure::Staircase> sweeps_;
   WorkloadReport report_;
 };
 
