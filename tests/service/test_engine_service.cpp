@@ -81,7 +81,8 @@ void TestEngineService::eventsComeInOrder() {
   QCOMPARE(done, static_cast<int>(std::string("..user:Tell me a story").size()));
   // The prefill's token, then a piece and what was drafted for it round by round.
   int rounds = 0;
-  for (QVERIFY(std::holds_alternative<PieceEvent>(events[i++])); i + 1 < events.size(); i += 2) {
+  QVERIFY(std::holds_alternative<PieceEvent>(events[i]));
+  for (++i; i + 1 < events.size(); i += 2) {
     QVERIFY(std::holds_alternative<PieceEvent>(events[i]));
     QCOMPARE(std::get<RoundEvent>(events[i + 1]).report.round, rounds++);
     QVERIFY(!std::get<RoundEvent>(events[i + 1]).report.reason.empty());
