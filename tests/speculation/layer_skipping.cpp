@@ -26,20 +26,20 @@ Status skipLayers(const std::string& path, const std::vector<int>& kept, const s
     writer.add(entry.key, entry.key == layers ? gguf::encode(static_cast<std::uint32_t>(kept.size()))
                                               : gguf::encode(entry));
   }
-  std::size_t found = 0;
+  std::vector<bool> found(kept.size(), false);
   for (const gguf::TensorInfo& tensor : (*file)->tensors()) {
     std::string name = tensor.name;
     if (const int layer = layerOf(name); layer >= 0) {
       const auto place = std::find(kept.begin(), kept.end(), layer);
       if (place == kept.end()) continue;
-      ++found;
+      found[static_cast<std::size_t>(place - kept.begin())] = true;
       name = "blk." + std::to_string(place - kept.begin()) + name.substr(name.find('.', 4));
     }
     writer.addTensor(
         name, tensor.type, tensor.dims,
         [source = *file, &tensor]() -> Result<std::span<const std::byte>> { return source->data(tensor); });
   }
-  if (found == 0 || found % kept.size() != 0)
+  if (std::find(found.begin(), found.end(), false) != found.end())
     return Error{ErrorCode::kInvalidArgument, "the file does not have all of these layers", "layers"};
   return writer.write(outPath);
 }
