@@ -51,8 +51,8 @@ class Run(client.CliTest):
         self.assertIn("--system", self.bad("run", "-p", "x", "--raw", "--system", "y", "-m", client.SMOLLM2))
 
     def test_drafts_change_nothing(self):
-        runs = {spec: self.good_json("run", "-p", LIST, "-n", "64", "--spec", spec)
-                for spec in ("off", "auto", "own-text", "wrong")}
+        runs = {spec: self.good_json("run", "-p", LIST, "-n", "64", "--spec", spec, "--shape", shape)
+                for spec, shape in (("off", "auto"), ("auto", "auto"), ("own-text", "tree15"), ("wrong", "chain3"))}
         plain = runs["off"]
         self.assertEqual(plain["stats"]["drafted"], 0)
         self.assertEqual(runs["wrong"]["stats"]["accepted"], 0)
@@ -61,6 +61,34 @@ class Run(client.CliTest):
         for spec, answer in runs.items():
             self.assertEqual(answer["ids"], plain["ids"], spec)
             self.assertEqual(answer["stats"]["logits_fingerprint"], plain["stats"]["logits_fingerprint"], spec)
+
+    def test_earlier_texts_are_drafted_from(self):
+        self.good("chat", "-n", "30", stdin=QUESTION.encode())
+        plain = self.good_json("run", "-p", QUESTION, "-n", "30", "--spec", "off")
+        stored = self.good_json("run", "-p", QUESTION, "-n", "30", "--spec", "store", "--shape", "tree15")
+        self.assertEqual(stored["ids"], plain["ids"])
+        self.assertGreater(stored["stats"]["accepted_by"]["store"], 3)
+
+    def test_stop_strings_cut_the_text(self):
+        whole = self.good_json("run", "-p", QUESTION, "-n", "30")["text"]
+        stopped = self.good_json("run", "-p", QUESTION, "-n", "30", "--stop", "nowhere", "--stop", "berra")
+        self.assertEqual(stopped["text"], whole[:whole.index("berra")])
+        self.assertEqual(stopped["stats"]["finish"], "stop_string")
+
+    def test_rounds_are_explained(self):
+        told = self.good("run", "-p", LIST, "-n", "40", "--explain").stderr.decode()
+        self.assertRegex(told, r"round 0 at \d+: \d+ of \d+ accepted, "
+                               r"draft [\d.]+ \+ verify [\d.]+ \+ commit [\d.]+ ms: \w")
+
+    def test_another_vocabulary_does_not_draft(self):
+        done = self.good("run", "-p", QUESTION, "-n", "3", "--spec", "draft", "--draft-model", client.GEMMA3)
+        told = done.stderr.decode()
+        self.assertIn("its vocabulary is another one", told)
+        self.assertIn("There is no draft model", told)
+
+    def test_relaxed_accept_warns(self):
+        told = self.good("run", "-p", QUESTION, "-n", "3", "--relax-tau", "0.5").stderr.decode()
+        self.assertIn("Relaxed accept is on", told)
 
     def test_sampled_text_depends_on_its_seed_alone(self):
         sampled = ("run", "-p", LIST, "-n", "40", "--temp", "0.8", "--seed", "7")
