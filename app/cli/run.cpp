@@ -113,6 +113,7 @@ class Output {
   }
   void end() {
     if (live_) std::putchar('\n');
+    std::fflush(stdout);  // before the statistics, where both go to one pipe
   }
   const std::string& text() const { return text_; }
 

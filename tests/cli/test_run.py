@@ -22,6 +22,12 @@ class Run(client.CliTest):
         self.assertRegex(figures, r"rounds \d+, drafted \d+, accepted \d+, rejected \d+, [\d.]+ tokens a round")
         self.assertRegex(figures, r"logits fingerprint [0-9a-f]{16}\n")
 
+    def test_the_figures_follow_the_text_in_one_pipe(self):
+        command = [client.CLI, "run", "-p", QUESTION, "-n", "3", "-m", client.SMOLLM2, "--home", self.path("home")]
+        both = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=client.TIMEOUT_S,
+                              check=True).stdout
+        self.assertIn(self.good("run", "-p", QUESTION, "-n", "3").stdout + b"prompt ", both)
+
     def test_json_has_everything(self):
         answer = self.good_json("run", "-p", QUESTION)
         stats = answer["stats"]
