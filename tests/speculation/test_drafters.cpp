@@ -13,6 +13,13 @@ using namespace tandem;
 
 namespace {
 
+// Speed is asked of what is shipped; a build with a sanitizer is allowed a multiple.
+#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+constexpr double kSlower = 1;
+#else
+constexpr double kSlower = 20;
+#endif
+
 using Ids = std::vector<TokenId>;
 
 std::vector<TokenId> tokensOf(const Draft& draft) {
@@ -170,8 +177,8 @@ class TestDrafters : public QObject {
       own.drafter.append(Ids{static_cast<TokenId>(random() % kinds)});
     }
     qInfo("append of 8192 tokens %.2f ms, lookup %.4f ms", appendMs, best);
-    QVERIFY(best < 0.2);
-    QVERIFY(appendMs < 500);
+    QVERIFY(best < 0.2 * kSlower);
+    QVERIFY(appendMs < 500 * kSlower);
   }
 
   void storeFindsEarlierTextsAtOnce() {
