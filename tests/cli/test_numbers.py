@@ -25,8 +25,12 @@ REAL = (
     ("--min-p", ("0", "0.5", "1"), ("-0.1", "2")),
 )
 WORDS = (
-    ("--spec", ("off", "auto", "own-text", "wrong"), ("", "on", "OFF", "draft")),
-    ("--shape", ("auto", "chain1", "chain31"), ("", "chain", "chain0", "chain32", "chain-1", "chain1x", "tree4")),
+    ("--spec", ("off", "auto", "own-text", "wrong", "store,draft"), ("", "on", "OFF", "drafts", "own-text,")),
+    (
+        "--shape",
+        ("auto", "chain1", "chain31", "tree4"),
+        ("", "chain", "chain0", "chain32", "chain-1", "chain1x", "tree0", "tree32"),
+    ),
     ("--kv", ("f16", "f32"), ("", "F16", "q8")),
     ("--kernels", ("scalar",), ("", "avx1024")),
 )

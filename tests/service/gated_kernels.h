@@ -6,8 +6,8 @@
 
 namespace tandem::test {
 
-// The portable set with a gate in `gatedActivation`, which is called once for each row of a layer. One gate
-// for the whole program; it starts open.
+// The portable set with a gate in `gatedActivation`, which is called in each layer, with one thread once or
+// more for some rows. One gate for the whole program; it starts open.
 const kernels::KernelSet& gatedKernels();
 
 namespace gate {

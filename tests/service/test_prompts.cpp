@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/service/prompt.h"
+#include "tests/service/gated_kernels.h"
 #include "tests/service/service_fixture.h"
 
 namespace tandem::test {
@@ -141,11 +142,12 @@ void TestPrompts::theNewestCountWins() {
 }
 
 void TestPrompts::aCountNeverWaitsForAnAnswer() {
-  EngineService service;
+  EngineService service({.kernels = &gatedKernels()});
   load(service, model_);
   Answer answer;
+  gate::close();
   const auto handle = service.submit(chatRequest("endless", 0), answer.sink());
-  QVERIFY(answer.waitFor<PieceEvent>());
+  QVERIFY(gate::waitUntilHeld());
   GenerateRequest request = chatRequest("four", 0);
   request.answerSoFar = {3, 4, 5};
   std::atomic<int> counted = 0;
@@ -153,6 +155,7 @@ void TestPrompts::aCountNeverWaitsForAnAnswer() {
   QTRY_COMPARE(counted.load(), 2 + 5 + 4 + 3);  // two marks, "user:", "four", the answer so far
   QVERIFY(!answer.ended());
   handle->cancel();
+  gate::open();
   QVERIFY(answer.waitForEnd());
 }
 
