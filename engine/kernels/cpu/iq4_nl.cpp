@@ -6,23 +6,17 @@ namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 template <class S>
-struct Kernel {
-  using Format = IQ4_NL;
-  struct Block {
-    typename S::I v[8];
-  };
+struct Kernel : KernelBase<S, IQ4_NL> {
+  using typename KernelBase<S, IQ4_NL>::Block;
   TANDEM_INLINE static Block load(const Units<S>& u, int) {
     Block block;
-    unpackNibbles<S>(u, 0, block.v);
-    for (typename S::I& v : block.v)
-      v = S::lookUp(kGrowingSteps, v);
+    unpackSteps<S>(u, 0, kGrowingSteps, block.v);
     return block;
   }
   TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
                                                 const std::int16_t* sums) {
     return dotSigned<S>(block.v, a, sums);
   }
-  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, IQ4_NL::kScaleAt); }
 };
 
 }  // namespace

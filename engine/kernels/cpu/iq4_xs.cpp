@@ -6,16 +6,11 @@ namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 template <class S>
-struct Kernel {
-  using Format = IQ4_XS;
-  struct Block {
-    typename S::I v[8];
-  };
+struct Kernel : KernelBase<S, IQ4_XS> {
+  using typename KernelBase<S, IQ4_XS>::Block;
   TANDEM_INLINE static Block load(const Units<S>& u, int b) {
     Block block;
-    unpackNibbles<S>(u, b * IQ4_XS::kBlockBytes, block.v);
-    for (typename S::I& v : block.v)
-      v = S::lookUp(kGrowingSteps, v);
+    unpackSteps<S>(u, b * IQ4_XS::kBlockBytes, kGrowingSteps, block.v);
     return block;
   }
   TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,

@@ -14,6 +14,17 @@
 
 namespace tandem::kernels::TANDEM_SET {
 
+// What most kernels have: a block of eight vectors, and F16 scales (and minima) beside the unit's integers.
+template <class S, class F>
+struct KernelBase {
+  using Format = F;
+  struct Block {
+    typename S::I v[8];
+  };
+  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, F::kScaleAt); }
+  TANDEM_INLINE static typename S::F minimum(const Units<S>& u, int) { return S::halves(u, F::kMinimumAt); }
+};
+
 template <class S, class F, int R>
 TANDEM_INLINE void tile(const PackedMatrix& w, const QuantizedRows& x, int row, int g, float* out,
                         std::size_t outStride) {

@@ -6,16 +6,11 @@ namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 template <class S>
-struct Kernel {
-  using Format = NVFP4;
-  struct Block {
-    typename S::I v[8];
-  };
+struct Kernel : KernelBase<S, NVFP4> {
+  using typename KernelBase<S, NVFP4>::Block;
   TANDEM_INLINE static Block load(const Units<S>& u, int b) {
     Block block;
-    unpackNibbles<S>(u, b * NVFP4::kBlockBytes, block.v);
-    for (typename S::I& v : block.v)
-      v = S::lookUp(kDoubledE2M1, v);
+    unpackSteps<S>(u, b * NVFP4::kBlockBytes, kDoubledE2M1, block.v);
     return block;
   }
   TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,

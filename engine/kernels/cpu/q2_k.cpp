@@ -8,8 +8,7 @@ namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 template <class S>
-struct Kernel {
-  using Format = Q2_K;
+struct Kernel : KernelBase<S, Q2_K> {
   struct Block {
     typename S::I v[8];
     HalfScales<S> scales;
@@ -28,9 +27,8 @@ struct Kernel {
     return dotHalves<S, 4>(block.v, a, block.scales);
   }
   TANDEM_INLINE static typename S::I minimumSum(const Block& block, const std::int16_t* sums) {
-    return S::timesPairs(block.minima, S::everywhere(word(sums, 0)));
+    return sumOfHalves<S>(block.minima, sums);
   }
-  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, Q2_K::kScaleAt); }
   TANDEM_INLINE static typename S::F minimum(const Units<S>& u, int) {
     return S::negative(S::halves(u, Q2_K::kMinimumAt));
   }

@@ -8,11 +8,9 @@ namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 template <class S>
-struct Kernel {
-  using Format = Q3_K;
+struct Kernel : KernelBase<S, Q3_K> {
   struct Block {
     typename S::I v[8];
-    typename S::I pairs;  // (s0, s1) as int16 in each column's lane
     HalfScales<S> scales;
   };
   TANDEM_INLINE static Block load(const Units<S>& u, int b) {
@@ -20,16 +18,14 @@ struct Kernel {
     const int at = b * Q3_K::kBlockBytes;
     unpackPairs<S>(u, at, block.v);
     addThirdBits<S>(S::bytes(u, at + Q3_K::kHighAt), block.v);
-    block.pairs = S::bytePairs(u, at + Q3_K::kSubScaleAt);
-    block.scales = HalfScales<S>::of(block.pairs);
+    block.scales = HalfScales<S>::of(S::bytePairs(u, at + Q3_K::kSubScaleAt));
     return block;
   }
   TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
                                                 const std::int16_t* sums) {
-    const typename S::I offset = S::timesPairs(block.pairs, S::everywhere(word(sums, 0)));
+    const typename S::I offset = sumOfHalves<S>(block.scales.pairs, sums);
     return S::subtract(dotHalves<S, 4>(block.v, a, block.scales), S::template left32<2>(offset));
   }
-  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, Q3_K::kScaleAt); }
 };
 
 }  // namespace

@@ -7,11 +7,8 @@ namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 template <class S>
-struct Kernel {
-  using Format = Q4_0;
-  struct Block {
-    typename S::I v[8];
-  };
+struct Kernel : KernelBase<S, Q4_0> {
+  using typename KernelBase<S, Q4_0>::Block;
   TANDEM_INLINE static Block load(const Units<S>& u, int) {
     Block block;
     unpackNibbles<S>(u, 0, block.v);
@@ -21,7 +18,6 @@ struct Kernel {
                                                 const std::int16_t* sums) {
     return S::subtract(dotUnsigned<S, 8>(block.v, a), offsetOf<S>(8, sums));
   }
-  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, Q4_0::kScaleAt); }
 };
 
 }  // namespace

@@ -7,11 +7,8 @@ namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 template <class S>
-struct Kernel {
-  using Format = Q4_1;
-  struct Block {
-    typename S::I v[8];
-  };
+struct Kernel : KernelBase<S, Q4_1> {
+  using typename KernelBase<S, Q4_1>::Block;
   TANDEM_INLINE static Block load(const Units<S>& u, int) {
     Block block;
     unpackNibbles<S>(u, 0, block.v);
@@ -20,10 +17,6 @@ struct Kernel {
   TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
                                                 const std::int16_t*) {
     return dotUnsigned<S, 8>(block.v, a);
-  }
-  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, Q4_1::kScaleAt); }
-  TANDEM_INLINE static typename S::F minimum(const Units<S>& u, int) {
-    return S::halves(u, Q4_1::kMinimumAt);
   }
 };
 

@@ -8,11 +8,8 @@ namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 template <class S>
-struct Kernel {
-  using Format = Q5_0;
-  struct Block {
-    typename S::I v[8];
-  };
+struct Kernel : KernelBase<S, Q5_0> {
+  using typename KernelBase<S, Q5_0>::Block;
   TANDEM_INLINE static Block load(const Units<S>& u, int) {
     Block block;
     unpackNibbles<S>(u, 0, block.v);
@@ -24,7 +21,6 @@ struct Kernel {
                                                 const std::int16_t* sums) {
     return S::subtract(dotUnsigned<S, 4>(block.v, a), offsetOf<S>(16, sums));
   }
-  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, Q5_0::kScaleAt); }
 };
 
 }  // namespace

@@ -8,11 +8,8 @@ namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 template <class S>
-struct Kernel {
-  using Format = Q5_K;
-  struct Block {
-    typename S::I v[8];
-  };
+struct Kernel : KernelBase<S, Q5_K> {
+  using typename KernelBase<S, Q5_K>::Block;
   TANDEM_INLINE static Block load(const Units<S>& u, int b) {
     Block block;
     const int at = b * Q5_K::kBlockBytes;

@@ -9,11 +9,9 @@ namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 template <class S>
-struct Kernel {
-  using Format = Q6_K;
+struct Kernel : KernelBase<S, Q6_K> {
   struct Block {
     typename S::I v[8];
-    typename S::I pairs;  // (s0, s1) as int16 in each column's lane
     HalfScales<S> scales;
   };
   TANDEM_INLINE static Block load(const Units<S>& u, int b) {
@@ -29,16 +27,14 @@ struct Kernel {
       v[2] = S::either(v[2], S::both(high, mask));
       v[3] = S::either(v[3], S::both(S::template right<2>(high), mask));
     }
-    block.pairs = S::bytePairs(u, at + Q6_K::kSubScaleAt);
-    block.scales = HalfScales<S>::of(block.pairs);
+    block.scales = HalfScales<S>::of(S::bytePairs(u, at + Q6_K::kSubScaleAt));
     return block;
   }
   TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
                                                 const std::int16_t* sums) {
-    const typename S::I offset = S::timesPairs(block.pairs, S::everywhere(word(sums, 0)));
+    const typename S::I offset = sumOfHalves<S>(block.scales.pairs, sums);
     return S::subtract(dotHalves<S, 2>(block.v, a, block.scales), S::template left32<5>(offset));
   }
-  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, Q6_K::kScaleAt); }
 };
 
 }  // namespace

@@ -7,11 +7,8 @@ namespace tandem::kernels::TANDEM_SET {
 namespace {
 
 template <class S>
-struct Kernel {
-  using Format = Q8_0;
-  struct Block {
-    typename S::I v[8];
-  };
+struct Kernel : KernelBase<S, Q8_0> {
+  using typename KernelBase<S, Q8_0>::Block;
   TANDEM_INLINE static Block load(const Units<S>& u, int) {
     Block block;
     for (int i = 0; i < 8; ++i)
@@ -22,7 +19,6 @@ struct Kernel {
                                                 const std::int16_t* sums) {
     return dotSigned<S>(block.v, a, sums);
   }
-  TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::halves(u, Q8_0::kScaleAt); }
 };
 
 }  // namespace

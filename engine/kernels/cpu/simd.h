@@ -297,10 +297,16 @@ TANDEM_INLINE void addFifthBits(typename S::I high, typename S::I (&v)[8]) {
   v[7] = S::either(v[7], S::both(S::template right<3>(high), mask));
 }
 
+// p0 * (sum of a over the first half) + p1 * (the second half's), from int16 pairs (p0, p1) a lane.
+template <class S>
+TANDEM_INLINE typename S::I sumOfHalves(typename S::I pairs, const std::int16_t* sums) {
+  return S::timesPairs(pairs, S::everywhere(word(sums, 0)));
+}
+
 // c times the sum of a block's activations, for weights that are stored c too high.
 template <class S>
 TANDEM_INLINE typename S::I offsetOf(int c, const std::int16_t* sums) {
-  return S::timesPairs(S::everywhere(word(sums, 0)), S::everywhere(c * 0x10001));
+  return sumOfHalves<S>(S::everywhere(c * 0x10001), sums);
 }
 
 // As dotUnsigned for signed bytes w from -128 on. `sums`: of a, in two halves; of four vectors only the first
@@ -328,15 +334,16 @@ TANDEM_INLINE typename S::I dotSigned(const typename S::I* w, const std::int8_t*
 // The integer sub-scales of a block's two halves, from int16 pairs (s0, s1) a lane, as dotHalves wants them.
 template <class S>
 struct HalfScales {
-  typename S::I first, second;
+  typename S::I pairs, first, second;
   TANDEM_INLINE static HalfScales of(typename S::I pairs) {
 #if defined(__AVX512VNNI__)
-    return {S::template arithmeticRight32<16>(S::template left32<16>(pairs)),
+    return {pairs, S::template arithmeticRight32<16>(S::template left32<16>(pairs)),
             S::template arithmeticRight32<16>(pairs)};
 #else
     const typename S::I low = S::both(pairs, S::everywhere(0xFFFF));
     const typename S::I high = S::template right32<16>(pairs);
-    return {S::either(low, S::template left32<16>(low)), S::either(high, S::template left32<16>(high))};
+    return {pairs, S::either(low, S::template left32<16>(low)),
+            S::either(high, S::template left32<16>(high))};
 #endif
   }
 };
@@ -370,6 +377,15 @@ TANDEM_INLINE void unpackNibbles(const typename S::U& u, int at, typename S::I (
     v[i] = S::both(bytes, low);
     v[i + 4] = S::both(S::template right<4>(bytes), low);
   }
+}
+
+// The same, each nibble turned into the table's signed byte.
+template <class S>
+TANDEM_INLINE void unpackSteps(const typename S::U& u, int at, const std::int8_t (&steps)[16],
+                               typename S::I (&v)[8]) {
+  unpackNibbles<S>(u, at, v);
+  for (int i = 0; i < 8; ++i)
+    v[i] = S::lookUp(steps, v[i]);
 }
 
 }  // namespace tandem::kernels::TANDEM_SET

@@ -9,17 +9,9 @@
 
 namespace tandem::kernels {
 
-struct Q4_K {
-  static constexpr int kElements = 256;
-  static constexpr int kFileBytes = 144;   // d, dmin (F16), 12 bytes of 6-bit s and m, 128 bytes of nibbles
-  static constexpr int kBlockBytes = 144;  // packed: nibbles 128, s 8 bytes, m 8 bytes
-  static constexpr int kPackedBytes = 8 * kBlockBytes + 32;  // eight blocks, then d and dmin 8 x F16 each
-  static constexpr int kSubScaleAt = 128;                    // within a block
-  static constexpr int kSubMinimumAt = 136;
-  static constexpr int kScaleAt = 8 * kBlockBytes;
-  static constexpr int kMinimumAt = kScaleAt + 16;
-  static constexpr BlockKind kKind = BlockKind::kScaleAndMinimum;
-
+// What Q4_K and Q5_K share: d and dmin (F16), then s_j and m_j in 12 bytes.
+template <class F>
+struct SubMinima {
   // The 6-bit integers of block j: s in the first, m in the second.
   static void subScales(const std::uint8_t* packed, int j, int* s, int* m) {
     if (j < 4) {
@@ -31,52 +23,60 @@ struct Q4_K {
     }
   }
 
-  // Element i of block j: blocks 2p and 2p + 1 share 32 bytes, the even one in the low nibbles.
-  static int element(const std::uint8_t* block, int j, int i) {
-    const std::uint8_t byte = block[16 + (j / 2) * 32 + i];
-    return j % 2 == 0 ? byte & 15 : byte >> 4;
-  }
-
   static void dequantize(const std::uint8_t* block, float* out) {
-    std::uint16_t d, dmin;
-    std::memcpy(&d, block, 2);
-    std::memcpy(&dmin, block + 2, 2);
     for (int j = 0; j < 8; ++j) {
       int s, m;
       subScales(block + 4, j, &s, &m);
-      const float scale = halfToFloat(d) * static_cast<float>(s);
-      const float minimum = halfToFloat(dmin) * static_cast<float>(m);
+      const float scale = loadHalf(block) * static_cast<float>(s);
+      const float minimum = loadHalf(block + 2) * static_cast<float>(m);
       for (int i = 0; i < 32; ++i)
-        out[j * 32 + i] = scale * static_cast<float>(element(block, j, i)) - minimum;
+        out[j * 32 + i] = scale * static_cast<float>(F::element(block, j, i)) - minimum;
     }
   }
 
   static void pack(const std::uint8_t* block, int c, std::uint8_t* unit) {
     for (int j = 0; j < 8; ++j) {
-      std::uint8_t* out = unit + j * kBlockBytes;
+      std::uint8_t* out = unit + j * F::kBlockBytes;
       int s, m;
       subScales(block + 4, j, &s, &m);
       for (int i = 0; i < 32; ++i)
-        placeNibble(out, c, i, element(block, j, i));
-      out[kSubScaleAt + c] = static_cast<std::uint8_t>(s);
-      out[kSubMinimumAt + c] = static_cast<std::uint8_t>(m);
+        F::place(out, c, i, F::element(block, j, i));
+      out[F::kSubScaleAt + c] = static_cast<std::uint8_t>(s);
+      out[F::kSubMinimumAt + c] = static_cast<std::uint8_t>(m);
     }
-    std::memcpy(unit + kScaleAt + 2 * c, block, 2);
-    std::memcpy(unit + kMinimumAt + 2 * c, block + 2, 2);
+    std::memcpy(unit + F::kScaleAt + 2 * c, block, 2);
+    std::memcpy(unit + F::kMinimumAt + 2 * c, block + 2, 2);
   }
 
   static BlockView view(const std::uint8_t* unit, int blockInUnit, int c) {
-    const std::uint8_t* in = unit + blockInUnit * kBlockBytes;
+    const std::uint8_t* in = unit + blockInUnit * F::kBlockBytes;
     BlockView v;
-    std::uint16_t d, dmin;
-    std::memcpy(&d, unit + kScaleAt + 2 * c, 2);
-    std::memcpy(&dmin, unit + kMinimumAt + 2 * c, 2);
     for (int i = 0; i < 32; ++i)
-      v.q[i] = nibbleAt(in, c, i);
-    v.scale = halfToFloat(d) * static_cast<float>(in[kSubScaleAt + c]);
-    v.minimum = -(halfToFloat(dmin) * static_cast<float>(in[kSubMinimumAt + c]));
+      v.q[i] = F::placed(in, c, i);
+    v.scale = loadHalf(unit + F::kScaleAt + 2 * c) * static_cast<float>(in[F::kSubScaleAt + c]);
+    v.minimum = -(loadHalf(unit + F::kMinimumAt + 2 * c) * static_cast<float>(in[F::kSubMinimumAt + c]));
     return v;
   }
+};
+
+struct Q4_K : SubMinima<Q4_K> {
+  static constexpr int kElements = 256;
+  static constexpr int kFileBytes = 144;   // d, dmin (F16), 12 bytes of 6-bit s and m, 128 bytes of nibbles
+  static constexpr int kBlockBytes = 144;  // packed: nibbles 128, s 8 bytes, m 8 bytes
+  static constexpr int kPackedBytes = 8 * kBlockBytes + 32;  // eight blocks, then d and dmin 8 x F16 each
+  static constexpr int kSubScaleAt = 128;                    // within a block
+  static constexpr int kSubMinimumAt = 136;
+  static constexpr int kScaleAt = 8 * kBlockBytes;
+  static constexpr int kMinimumAt = kScaleAt + 16;
+  static constexpr BlockKind kKind = BlockKind::kScaleAndMinimum;
+
+  // Element i of block j: blocks 2p and 2p + 1 share 32 bytes, the even one in the low nibbles.
+  static int element(const std::uint8_t* block, int j, int i) {
+    const std::uint8_t byte = block[16 + (j / 2) * 32 + i];
+    return j % 2 == 0 ? byte & 15 : byte >> 4;
+  }
+  static void place(std::uint8_t* out, int c, int i, int q) { placeNibble(out, c, i, q); }
+  static int placed(const std::uint8_t* in, int c, int i) { return nibbleAt(in, c, i); }
 };
 
 }  // namespace tandem::kernels

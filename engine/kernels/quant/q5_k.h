@@ -5,7 +5,7 @@
 
 namespace tandem::kernels {
 
-struct Q5_K {
+struct Q5_K : SubMinima<Q5_K> {
   static constexpr int kElements = 256;
   static constexpr int kFileBytes =
       176;  // d, dmin (F16), 12 bytes of s and m, 32 bytes of high bits, 128 of nibbles
@@ -24,41 +24,12 @@ struct Q5_K {
     return (j % 2 == 0 ? byte & 15 : byte >> 4) | ((block[16 + i] >> j) & 1) << 4;
   }
 
-  static void dequantize(const std::uint8_t* block, float* out) {
-    for (int j = 0; j < 8; ++j) {
-      int s, m;
-      Q4_K::subScales(block + 4, j, &s, &m);
-      const float scale = loadHalf(block) * static_cast<float>(s);
-      const float minimum = loadHalf(block + 2) * static_cast<float>(m);
-      for (int i = 0; i < 32; ++i)
-        out[j * 32 + i] = scale * static_cast<float>(element(block, j, i)) - minimum;
-    }
+  static void place(std::uint8_t* out, int c, int i, int q) {
+    placeNibble(out, c, i, q & 15);
+    placeBit(out + kHighAt, c, i, q >> 4);
   }
-
-  static void pack(const std::uint8_t* block, int c, std::uint8_t* unit) {
-    for (int j = 0; j < 8; ++j) {
-      std::uint8_t* out = unit + j * kBlockBytes;
-      int s, m;
-      Q4_K::subScales(block + 4, j, &s, &m);
-      for (int i = 0; i < 32; ++i) {
-        placeNibble(out, c, i, element(block, j, i) & 15);
-        placeBit(out + kHighAt, c, i, element(block, j, i) >> 4);
-      }
-      out[kSubScaleAt + c] = static_cast<std::uint8_t>(s);
-      out[kSubMinimumAt + c] = static_cast<std::uint8_t>(m);
-    }
-    std::memcpy(unit + kScaleAt + 2 * c, block, 2);
-    std::memcpy(unit + kMinimumAt + 2 * c, block + 2, 2);
-  }
-
-  static BlockView view(const std::uint8_t* unit, int blockInUnit, int c) {
-    const std::uint8_t* in = unit + blockInUnit * kBlockBytes;
-    BlockView v;
-    for (int i = 0; i < 32; ++i)
-      v.q[i] = nibbleAt(in, c, i) | bitAt(in + kHighAt, c, i) << 4;
-    v.scale = loadHalf(unit + kScaleAt + 2 * c) * static_cast<float>(in[kSubScaleAt + c]);
-    v.minimum = -(loadHalf(unit + kMinimumAt + 2 * c) * static_cast<float>(in[kSubMinimumAt + c]));
-    return v;
+  static int placed(const std::uint8_t* in, int c, int i) {
+    return nibbleAt(in, c, i) | bitAt(in + kHighAt, c, i) << 4;
   }
 };
 
