@@ -1,7 +1,6 @@
 #include "app/cli/logits_of.h"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 namespace tandem::cli {
@@ -10,13 +9,11 @@ Status logitsOf(Decoder& decoder, std::span<const TokenId> tokens, int first, in
                 const LogitsSink& sink) {
   Sequence sequence = decoder.newSequence();
   const int total = static_cast<int>(tokens.size());
-  std::vector<int> all;
   for (int done = 0; done < total;) {
     const bool silent = done < first;
     const int count = silent ? std::min(decoder.maxRows(), first - done)
                              : std::min({rows, decoder.maxRows(), total - done});
-    all.resize(count);
-    std::iota(all.begin(), all.end(), 0);
+    const std::vector<int> all = firstRows(count);
     const Batch batch = Batch::chain(tokens.subspan(done, count), done);
     const std::span<const int> logitRows = silent ? std::span<const int>() : std::span<const int>(all);
     if (Status status = decoder.forward(sequence, batch, logitRows); !status) return status;

@@ -8,29 +8,6 @@
 #include "engine/session/generator.h"
 
 namespace tandem::agreement {
-namespace {
-
-// Forwards `tokens` at the sequence's end, in passes as large as the decoder takes, and commits them. The
-// logits of the last one are left in the decoder.
-Status forwardAll(Decoder& decoder, Sequence& sequence, std::span<const TokenId> tokens,
-                  const std::atomic<bool>* cancel) {
-  std::vector<int> rows;
-  while (!tokens.empty()) {
-    const int count = std::min(decoder.maxRows(), static_cast<int>(tokens.size()));
-    const Batch batch = Batch::chain(tokens.first(count), sequence.length());
-    const int last = count - 1;
-    if (Status s = decoder.forward(sequence, batch, std::span(&last, 1), cancel); !s.ok()) return s;
-    rows.resize(count);
-    for (int i = 0; i < count; ++i)
-      rows[i] = i;
-    if (Status s = decoder.commit(sequence, rows); !s.ok()) return s;
-    tokens = tokens.subspan(count);
-  }
-  return {};
-}
-
-}  // namespace
-
 Result<PlainRun> decodePlain(Decoder& decoder, std::span<const TokenId> prompt, int count,
                              bool endAtEndTokens, const std::atomic<bool>* cancel) {
   const auto start = std::chrono::steady_clock::now();
@@ -43,7 +20,7 @@ Result<PlainRun> decodePlain(Decoder& decoder, std::span<const TokenId> prompt, 
 
   PlainRun run;
   Sequence sequence = decoder.newSequence();
-  if (Status s = forwardAll(decoder, sequence, prompt, cancel); !s.ok()) return s.error();
+  if (Status s = decoder.read(sequence, prompt, cancel); !s.ok()) return s.error();
   for (;;) {
     const std::span<const float> logits = decoder.logits(0);
     run.logits.emplace_back(logits.begin(), logits.end());
@@ -52,7 +29,7 @@ Result<PlainRun> decodePlain(Decoder& decoder, std::span<const TokenId> prompt, 
     run.tokens.push_back(token);
     if (run.end < 0 && tokenizer.isEndToken(token)) run.end = static_cast<int>(run.tokens.size()) - 1;
     if (static_cast<int>(run.tokens.size()) == count || (endAtEndTokens && run.end >= 0)) break;
-    if (Status s = forwardAll(decoder, sequence, std::span(&token, 1), cancel); !s.ok()) return s.error();
+    if (Status s = decoder.read(sequence, std::span(&token, 1), cancel); !s.ok()) return s.error();
   }
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return run;

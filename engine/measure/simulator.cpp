@@ -1,8 +1,8 @@
 #include "engine/measure/simulator.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "engine/base/stopwatch.h"
 #include "engine/speculation/speculator.h"
 
 namespace tandem::measure {
@@ -22,14 +22,13 @@ Simulation simulate(std::span<const TokenId> prompt, std::span<const TokenId> an
     report.round = result.rounds;
     report.context = static_cast<int>(prompt.size() + at) - 1;
     const int depth = static_cast<int>(answer.size() - at) - 1;
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const Draft draft = depth > 0 ? speculator.propose(depth, report) : Draft();
-    const std::chrono::duration<double, std::milli> drafting = std::chrono::steady_clock::now() - start;
+    report.draftMs = watch.ms();
     const Acceptance walk = acceptDraft(
         draft, [&, next = at](int) mutable { return answer[next++]; }, [](TokenId) { return false; });
     report.drafted = draft.size();
     report.accepted = static_cast<int>(walk.path.size());
-    report.draftMs = drafting.count();
     report.verifyMs = staircase.of(draft.size() + 1);
     const auto count = std::min(walk.path.size() + 1, answer.size() - at);
     speculator.end(answer.subspan(at, count), report);

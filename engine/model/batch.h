@@ -1,6 +1,7 @@
 // What one forward pass computes: rows of tokens hanging on a sequence's last committed position.
 #pragma once
 
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -32,5 +33,12 @@ struct Batch {
     return batch;
   }
 };
+
+// Rows 0 … count - 1: all of a batch.
+inline std::vector<int> firstRows(int count) {
+  std::vector<int> rows(count);
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
 
 }  // namespace tandem

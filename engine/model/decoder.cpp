@@ -166,6 +166,22 @@ Status Decoder::commit(Sequence& sequence, std::span<const int> rows) {
   return {};
 }
 
+Status Decoder::read(Sequence& sequence, std::span<const TokenId> tokens, const std::atomic<bool>* cancel,
+                     const std::function<void(int done)>& progress) {
+  const int total = static_cast<int>(tokens.size());
+  for (int done = 0; done < total;) {
+    const int count = std::min(maxRows(), total - done);
+    const int last = count - 1;
+    const std::span<const int> logitRows(&last, done + count == total ? 1 : 0);
+    const Batch batch = Batch::chain(tokens.subspan(done, count), sequence.length());
+    if (Status s = forward(sequence, batch, logitRows, cancel); !s.ok()) return s;
+    if (Status s = commit(sequence, firstRows(count)); !s.ok()) return s;
+    done += count;
+    if (progress) progress(done);
+  }
+  return {};
+}
+
 void Decoder::keepHidden(Sequence& sequence, int row) const {
   const std::size_t dim = sequence.hidden.size();  // 0 where nothing looks at it
   std::copy_n(activations_.hidden.data() + row * dim, dim, sequence.hidden.data());
@@ -192,6 +208,7 @@ Status Decoder::commitNextn(Sequence& sequence) {
 void Decoder::advance(RecurrentState& state, std::span<const int> rows) {
   const DeltaNetConfig& c = model_->config().deltaNet;
   const RecurrentLayout& layout = state.layout();
+  if (layout.layers == 0) return;
   const FloatEnvironment environment;
   pool_.parallelFor(layout.layers * c.valueHeads, 1, [&](int begin, int end) {
     for (int unit = begin; unit < end; ++unit) {

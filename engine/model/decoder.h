@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -74,6 +75,12 @@ class Decoder {
   // Appends rows of the last pass to the sequence it was computed for. REQUIRES: the rows are a path from the
   // batch's root, possibly cut short. Error: kOutOfMemory, with the sequence unchanged.
   Status commit(Sequence& sequence, std::span<const int> rows);
+
+  // Reads tokens at the sequence's end, in passes of maxRows(): forwards and commits them; logits(0) are
+  // those after the last one. `progress` may be empty and hears how many were read. On an error of forward()
+  // or commit() the passes before it stay.
+  Status read(Sequence& sequence, std::span<const TokenId> tokens, const std::atomic<bool>* cancel = nullptr,
+              const std::function<void(int done)>& progress = {});
 
   // Multi-token prediction, of a model that has weights().nextn: from the last position's hidden state and
   // the token that follows it, logits(0) of the token after that. commitNextn makes that token the sequence's

@@ -43,7 +43,9 @@ void ForwardPass::mixture(const MixtureWeights& w) {
 
 void ForwardPass::pickExperts() {
   const MixtureConfig& m = config_.mixture;
-  picks_.assign(m.experts, {});
+  picks_.resize(m.experts);
+  for (std::vector<Pick>& expert : picks_)
+    expert.clear();
   const std::size_t count = static_cast<std::size_t>(rows_) * m.used;
   place_.resize(count);
   expertWeights_.resize(count);

@@ -20,7 +20,11 @@ ForwardPass::ForwardPass(Decoder& decoder, const Sequence& sequence, const Batch
       sequence_(sequence),
       batch_(batch),
       cancel_(cancel),
-      rows_(batch.size()) {
+      rows_(batch.size()),
+      children_(batch.size(), 0) {
+  for (const BatchRow& row : batch.rows) {
+    if (row.parent >= 0) ++children_[row.parent];
+  }
   buildRope(a_.cosine, a_.sine, config_.rope.base, config_.rope.positionScale);
   if (config_.window > 0) buildRope(a_.cosineWindowed, a_.sineWindowed, config_.rope.baseWindowed, 1.0);
 }

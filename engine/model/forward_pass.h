@@ -96,6 +96,7 @@ class ForwardPass {
   const Batch& batch_;
   const std::atomic<bool>* cancel_;
   const int rows_;
+  std::vector<int> children_;  // per row, how many rows follow it
   kernels::QuantizedRows int8_;
   std::vector<std::vector<Pick>> picks_;  // per expert
   std::vector<float> expertWeights_;      // (rows * used), by rank

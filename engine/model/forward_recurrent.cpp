@@ -91,10 +91,6 @@ void ForwardPass::deltaRule(int layer) {
   const int slot = config_.slotOf(layer);
   RecurrentScratch& scratch = d_.recurrentScratch_;
   const std::size_t size = static_cast<std::size_t>(c.headDim) * c.headDim;
-  std::vector<int> children(rows_, 0);
-  for (const BatchRow& row : batch_.rows) {
-    if (row.parent >= 0) ++children[row.parent];
-  }
   d_.pool_.parallelFor(c.valueHeads, 1, [&](int begin, int end) {
     std::vector<float> state(size);
     std::vector<std::pair<int, std::vector<float>>> branches;  // row, state after it
@@ -121,7 +117,7 @@ void ForwardPass::deltaRule(int layer) {
                             .headDim = c.headDim,
                             .state = state.data(),
                             .out = a_.deltaOut.data() + at * c.headDim});
-        if (children[row] > 1) branches.emplace_back(row, state);
+        if (children_[row] > 1) branches.emplace_back(row, state);
       }
     }
   });

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cassert>
-#include <chrono>
 #include <numeric>
 #include <optional>
-#include <utility>
 
+#include "engine/base/stopwatch.h"
 #include "engine/sampler/sampler.h"
 #include "engine/session/answer_text.h"
 #include "engine/speculation/options.h"
@@ -17,24 +16,6 @@
 
 namespace tandem {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double millisecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-class Stopwatch {
- public:
-  // Milliseconds since the last lap.
-  double lap() {
-    const Clock::time_point now = Clock::now();
-    return std::chrono::duration<double, std::milli>(now - std::exchange(last_, now)).count();
-  }
-
- private:
-  Clock::time_point last_ = Clock::now();
-};
 
 // One run of the loop.
 class Run {
@@ -84,32 +65,26 @@ class Run {
   // Forwards the prompt in chunks and chooses the first token.
   Status prefill() {
     const int total = static_cast<int>(context_.size());
-    for (int done = 0; done < total;) {
-      const int count = std::min(decoder_.maxRows(), total - done);
-      const Batch batch = Batch::chain(std::span(context_).subspan(done, count), done);
-      const int last = count - 1;
-      const std::span<const int> logitRows(&last, done + count == total ? 1 : 0);
-      if (Status s = decoder_.forward(sequence_, batch, logitRows, cancel_); !s.ok()) return s;
-      if (Status s = commitRows(count); !s.ok()) return s;
-      done += count;
+    const auto progress = [&](int done) {
       if (callbacks_.prefill) callbacks_.prefill(done, total);
-    }
-    outcome_.stats.prefillMs = millisecondsSince(start_);
+    };
+    if (Status s = decoder_.read(sequence_, context_, cancel_, progress); !s.ok()) return s;
+    outcome_.stats.prefillMs = total_.ms();
 
     startSpeculation();
     for (const TokenId token : request_.answerSoFar)
       text_.replay(token);
     const Draft none;
     const Acceptance first = accept(none);
-    outcome_.stats.ttftMs = millisecondsSince(start_);
-    firstToken_ = Clock::now();
+    outcome_.stats.ttftMs = total_.ms();
     add(none, first);
     speculator_->begin(outcome_.tokens);
     return {};
   }
 
   void startSpeculation() {
-    speculator_.emplace(request_.speculation, resources_, DraftTarget{decoder_.model().config().vocabulary, &decoder_, &sequence_},
+    speculator_.emplace(request_.speculation, resources_,
+                        DraftTarget{decoder_.model().config().vocabulary, &decoder_, &sequence_},
                         request_.answerSoFar.size());
     speculator_->begin(context_);
     if (!callbacks_.warning) return;
@@ -119,13 +94,6 @@ class Run {
       callbacks_.warning(
           "Relaxed accept is on: the text depends on what is drafted and is not the plain text.");
     }
-  }
-
-  Status commitRows(int count) {
-    rows_.resize(count);
-    for (int i = 0; i < count; ++i)
-      rows_[i] = i;
-    return decoder_.commit(sequence_, rows_);
   }
 
   // Draft, verify, accept, commit.
@@ -246,10 +214,10 @@ class Run {
     if (!outcome_.tokens.empty()) {
       TextPiece tail{text_.finish(), {}};
       if (!tail.text.empty() && callbacks_.piece) callbacks_.piece(std::move(tail));
-      stats.decodeMs = millisecondsSince(firstToken_);
+      stats.decodeMs = total_.ms() - stats.ttftMs;
     }
     stats.completionTokens = static_cast<int>(outcome_.tokens.size());
-    stats.totalMs = millisecondsSince(start_);
+    stats.totalMs = total_.ms();
     stats.logitsFingerprint = XXH3_64bits_digest(hash_.get());
   }
 
@@ -281,8 +249,7 @@ class Run {
   TokenId last_ = 0;          // certain, not forwarded yet
   std::optional<FinishReason> ended_;
   GenerationOutcome outcome_;
-  const Clock::time_point start_ = Clock::now();
-  Clock::time_point firstToken_;
+  const Stopwatch total_;
 };
 
 }  // namespace

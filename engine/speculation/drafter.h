@@ -41,7 +41,8 @@ class Decoder;
 struct Sequence;
 struct SpeculationResources;
 
-// The target of a request. Drafters that use the target itself look at it between its passes; it outlives them.
+// The target of a request. Drafters that use the target itself look at it between its passes; it outlives
+// them.
 struct DraftTarget {
   int vocabulary = 0;
   Decoder* decoder = nullptr;          // null: there is only the text, as in a simulation

@@ -1,8 +1,8 @@
 #include "engine/speculation/speculator.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "engine/base/stopwatch.h"
 #include "engine/speculation/merge.h"
 #include "engine/speculation/options.h"
 
@@ -61,7 +61,7 @@ Draft Speculator::proposeAll(const DraftBudget& budget) {
 // Lookup costs next to nothing, so it is asked in every round: it learns also while nothing is drafted. A
 // drafter that takes time is asked where it is expected to be worth it.
 Draft Speculator::route(const DraftBudget& budget, RoundReport& report) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   for (Member& member : members_) {
     if (!isDear(*member.drafter)) ask(member, budget);
   }
@@ -71,9 +71,7 @@ Draft Speculator::route(const DraftBudget& budget, RoundReport& report) {
     if (isDear(*member.drafter)) askDear(member, whole, budget, report.context);
   }
   if (members_.size() > 1) whole = united();
-  const double ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  return router_->choose(whole, budget, options_.shape.kind, ms, report);
+  return router_->choose(whole, budget, options_.shape.kind, watch.ms(), report);
 }
 
 void Speculator::askDear(Member& member, const Draft& others, DraftBudget budget, int context) {

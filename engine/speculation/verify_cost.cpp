@@ -2,32 +2,25 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
-#include <numeric>
 #include <vector>
+
+#include "engine/base/stopwatch.h"
 
 namespace tandem {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr double kBudgetMs = 500;
 // In this order, so that a short measurement knows the ends first. Kernels do four rows at a time.
 constexpr std::array kMeasured = {1, 2, 4, 8, 16, 32, 3, 6, 12, 24, 5, 9, 20, 28, 10, 14};
 
-double msSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
 // Milliseconds of one pass of so many rows over an empty sequence.
 Result<double> timePass(Decoder& decoder, int rows, const std::atomic<bool>* cancel) {
   const std::vector<TokenId> tokens(rows, 0);
-  std::vector<int> all(rows);
-  std::iota(all.begin(), all.end(), 0);
   const Sequence empty = decoder.newSequence();
-  const auto start = Clock::now();
-  if (Status s = decoder.forward(empty, Batch::chain(tokens, 0), all, cancel); !s.ok()) return s.error();
-  return msSince(start);
+  const Stopwatch watch;
+  if (Status s = decoder.forward(empty, Batch::chain(tokens, 0), firstRows(rows), cancel); !s.ok())
+    return s.error();
+  return watch.ms();
 }
 
 }  // namespace
@@ -39,11 +32,11 @@ VerifyCost::VerifyCost() {
 
 Status VerifyCost::measure(Decoder& decoder, const std::atomic<bool>* cancel) {
   std::array<double, kMostRows + 1> best{};
-  const auto start = Clock::now();
+  const Stopwatch watch;
   for (int repeat = 0; repeat < 3; ++repeat) {
     for (const int rows : kMeasured) {
-      if (rows > 32 || (repeat > 0 && msSince(start) > kBudgetMs)) continue;
-      if (repeat == 0 && rows != 1 && rows != 32 && best[32] > 0 && msSince(start) > 2 * kBudgetMs) continue;
+      if (rows > 32 || (repeat > 0 && watch.ms() > kBudgetMs)) continue;
+      if (repeat == 0 && rows != 1 && rows != 32 && best[32] > 0 && watch.ms() > 2 * kBudgetMs) continue;
       const Result<double> ms = timePass(decoder, rows, cancel);
       if (!ms.ok()) return ms.error();
       best[rows] = best[rows] == 0 ? *ms : std::min(best[rows], *ms);

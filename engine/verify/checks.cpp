@@ -4,7 +4,6 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 
 #include "engine/model/decoder.h"
 #include "engine/verify/speculation_checks.h"
@@ -26,12 +25,6 @@ constexpr const char* kText =
     "three. The "
     "price of bread rose from 12 to 14 marks; in Z\xC3\xBCrich it stayed at 12. "
     "\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E.";
-
-std::vector<int> iota(int count) {
-  std::vector<int> all(count);
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
 
 class Verifier {
  public:
@@ -101,7 +94,7 @@ class Verifier {
   Status forwardText(Decoder& decoder, Sequence& sequence, int count, int chunk, Rows& rows) {
     for (int done = 0; done < count; done += chunk) {
       const int size = std::min(chunk, count - done);
-      const std::vector<int> all = iota(size);
+      const std::vector<int> all = firstRows(size);
       const Batch batch = Batch::chain(std::span(text_).subspan(done, size), done);
       if (Status s = decoder.forward(sequence, batch, all, options_.cancel); !s.ok()) return s;
       for (int i = 0; i < size; ++i)
@@ -177,7 +170,7 @@ class Verifier {
         if (Status s = decoder_->forward(sequence, *batch, {&row, 1}, options_.cancel); !s.ok()) return s;
         result.difference.add(expected, decoder_->logits(0));
         // The last layer's head sees several rows too.
-        const std::vector<int> all = iota(size);
+        const std::vector<int> all = firstRows(size);
         if (Status s = decoder_->forward(sequence, *batch, all, options_.cancel); !s.ok()) return s;
         result.difference.add(expected, decoder_->logits(row));
       }
@@ -226,7 +219,7 @@ class Verifier {
     Batch noise;
     while (noise.size() < 10)
       noise.add(stream.next(), noise.size() - 1, context);
-    const std::vector<int> all = iota(noise.size());
+    const std::vector<int> all = firstRows(noise.size());
     const RecurrentState before = cut.recurrent;
     if (Status s = decoder_->forward(cut, noise, {}, options_.cancel); !s.ok()) return s;
     if (Status s = decoder_->commit(cut, all); !s.ok()) return s;

@@ -1,7 +1,6 @@
 #include "engine/verify/tree_checks.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "engine/verify/token_stream.h"
 
@@ -10,29 +9,10 @@ namespace {
 
 using Logits = std::vector<float>;
 
-Status read(Decoder& decoder, Sequence& sequence, const std::vector<TokenId>& text, int begin, int end,
-            const std::atomic<bool>* cancel) {
-  for (int done = begin; done < end;) {
-    const int count = std::min(decoder.maxRows(), end - done);
-    std::vector<int> all(count);
-    std::iota(all.begin(), all.end(), 0);
-    const Batch batch = Batch::chain(std::span(text).subspan(done, count), done);
-    if (Status s = decoder.forward(sequence, batch, {}, cancel); !s.ok()) return s;
-    if (Status s = decoder.commit(sequence, all); !s.ok()) return s;
-    done += count;
-  }
-  return {};
-}
-
 // Decodes one token; its logits.
 Result<Logits> decode(Decoder& decoder, Sequence& sequence, TokenId token, const std::atomic<bool>* cancel) {
-  const int zero = 0;
-  Batch batch;
-  batch.add(token, -1, sequence.length());
-  if (Status s = decoder.forward(sequence, batch, {&zero, 1}, cancel); !s.ok()) return s.error();
-  Logits logits(decoder.logits(0).begin(), decoder.logits(0).end());
-  if (Status s = decoder.commit(sequence, {&zero, 1}); !s.ok()) return s.error();
-  return logits;
+  if (Status s = decoder.read(sequence, std::span(&token, 1), cancel); !s.ok()) return s.error();
+  return Logits(decoder.logits(0).begin(), decoder.logits(0).end());
 }
 
 // A tree in depth-first order: each new row hangs on the last one or on one of those above it.
@@ -62,14 +42,13 @@ Status checkTrees(Decoder& decoder, const std::vector<TokenId>& text, int larges
   // The trees cross the end of an attention tile.
   const int context = std::min(60, static_cast<int>(text.size()) - 2);
   Sequence sequence = decoder.newSequence();
-  if (Status s = read(decoder, sequence, text, 0, context, cancel); !s.ok()) return s;
+  if (Status s = decoder.read(sequence, std::span(text).first(context), cancel); !s.ok()) return s;
   TokenStream random(decoder.model().config().vocabulary, 23);
   int rows = 0;
   for (const int size : {2, 5, 8, 16, 32}) {
     if (size > largest) break;
     const Batch tree = randomTree(size, context, random);
-    std::vector<int> all(size);
-    std::iota(all.begin(), all.end(), 0);
+    const std::vector<int> all = firstRows(size);
     // Each row by itself: its parent's sequence and one token more.
     std::vector<Sequence> after;
     std::vector<Logits> expected;
@@ -102,7 +81,7 @@ Status checkRejects(Decoder& decoder, const std::vector<TokenId>& text, int roun
   rounds = std::min(rounds, static_cast<int>(text.size()) - context - 1);
   Sequence plain = decoder.newSequence(), drafting = decoder.newSequence();
   for (Sequence* sequence : {&plain, &drafting}) {
-    if (Status s = read(decoder, *sequence, text, 0, context, cancel); !s.ok()) return s;
+    if (Status s = decoder.read(*sequence, std::span(text).first(context), cancel); !s.ok()) return s;
   }
   TokenStream wrong(decoder.model().config().vocabulary, 29);
   for (int i = 0; i < rounds; ++i) {
@@ -128,7 +107,7 @@ Status checkSnapshot(Decoder& decoder, const std::vector<TokenId>& text, const s
                      CheckResult& result) {
   const int context = std::min(40, static_cast<int>(text.size()) / 2);
   Sequence sequence = decoder.newSequence();
-  if (Status s = read(decoder, sequence, text, 0, context, cancel); !s.ok()) return s;
+  if (Status s = decoder.read(sequence, std::span(text).first(context), cancel); !s.ok()) return s;
   const auto bytes = sequence.recurrent.bytes();
   const std::vector<std::byte> snapshot(bytes.begin(), bytes.end());
   Sequence resumed = sequence.fork();

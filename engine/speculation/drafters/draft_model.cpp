@@ -1,7 +1,6 @@
 #include "engine/speculation/drafters/draft_model.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace tandem {
 
@@ -29,19 +28,8 @@ void DraftModelDrafter::append(std::span<const TokenId> tokens) {
 
 // Reads tokens; the logits after the last one are there afterwards.
 bool DraftModelDrafter::forward(Sequence& sequence, std::span<const TokenId> tokens) {
-  Decoder& decoder = model_.decoder();
-  while (!tokens.empty() && !failed_) {
-    const int count = std::min<int>(decoder.maxRows(), static_cast<int>(tokens.size()));
-    if (sequence.length() + count > model_.contextLength()) failed_ = true;
-    if (failed_) return false;
-    const Batch batch = Batch::chain(tokens.first(count), sequence.length());
-    const int last = count - 1;
-    std::vector<int> rows(count);
-    std::iota(rows.begin(), rows.end(), 0);
-    failed_ =
-        !decoder.forward(sequence, batch, std::span(&last, 1)).ok() || !decoder.commit(sequence, rows).ok();
-    tokens = tokens.subspan(count);
-  }
+  failed_ = failed_ || sequence.length() + static_cast<int>(tokens.size()) > model_.contextLength() ||
+            !model_.decoder().read(sequence, tokens).ok();
   return !failed_;
 }
 

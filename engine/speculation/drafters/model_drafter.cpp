@@ -1,8 +1,9 @@
 #include "engine/speculation/drafters/model_drafter.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+
+#include "engine/base/stopwatch.h"
 
 namespace tandem {
 namespace {
@@ -70,10 +71,9 @@ Draft ModelDrafter::propose(const DraftBudget& budget) {
     if (joint < budget.least) break;
     parent = draft.add(here[0].token, parent, here[0].probability, origin());
     if (draft.size() >= budget.nodes || depth >= budget.depth) break;
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     if (!step(here[0].token)) break;
-    const double ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    const double ms = watch.ms();
     passMs_ = passMs_ == 0 ? ms : passMs_ + 0.2 * (ms - passMs_);
   }
   return draft;

@@ -1,7 +1,8 @@
 #include "engine/speculation/drafters/store.h"
 
 #include <algorithm>
-#include <chrono>
+
+#include "engine/base/stopwatch.h"
 
 namespace tandem {
 
@@ -12,10 +13,9 @@ void StoreDrafter::append(std::span<const TokenId> tokens) {
 
 Draft StoreDrafter::propose(const DraftBudget& budget) {
   constexpr int kPlaces = 16;
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const auto found = store_.find(end_, budget.nodes, budget.tree ? kPlaces : 1);
-  const double ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const double ms = watch.ms();
   ms_ = ms_ == 0 ? ms : ms_ + 0.2 * (ms - ms_);
   return tree_.build(found, budget, origin(), calibration_);
 }
