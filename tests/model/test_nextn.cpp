@@ -2,7 +2,6 @@
 // on the tokens alone, however they were read.
 #include <QTemporaryDir>
 #include <QtTest>
-#include <numeric>
 
 #include "engine/model/decoder.h"
 #include "tests/gguf/tiny_models.h"
@@ -16,12 +15,6 @@ using Logits = std::vector<float>;
 
 Logits copyOf(std::span<const float> logits) {
   return {logits.begin(), logits.end()};
-}
-
-std::vector<int> firstRows(int count) {
-  std::vector<int> rows(count);
-  std::iota(rows.begin(), rows.end(), 0);
-  return rows;
 }
 
 }  // namespace

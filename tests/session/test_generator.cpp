@@ -4,9 +4,9 @@
 #include <atomic>
 
 #include "engine/gguf/encoded_value.h"
-#include "engine/session/generator.h"
 #include "tests/gguf/model_copy.h"
 #include "tests/gguf/tiny_models.h"
+#include "tests/session/engine_of.h"
 
 using namespace tandem;
 using namespace tandem::test;
@@ -17,22 +17,7 @@ class TestGenerator : public QObject {
   QTemporaryDir dir_;
   std::string path(const char* name) const { return (dir_.path() + "/" + name + ".gguf").toStdString(); }
 
-  struct Engine {
-    std::shared_ptr<const Model> model;
-    std::unique_ptr<Decoder> decoder;
-    std::unique_ptr<Generator> generator;
-  };
-  Engine open(const char* name, int threads = 1) {
-    Engine engine;
-    auto model = Model::load(path(name));
-    if (!model.ok()) qFatal("%s", model.error().describe().c_str());
-    engine.model = *model;
-    auto decoder = Decoder::create(engine.model, {.threads = threads});
-    if (!decoder.ok()) qFatal("%s", decoder.error().describe().c_str());
-    engine.decoder = std::move(*decoder);
-    engine.generator = std::make_unique<Generator>(*engine.decoder);
-    return engine;
-  }
+  Engine open(const char* name, int threads = 1) { return openEngine(path(name), threads); }
   static SpeculationOptions off() { return SpeculationOptions::off(); }
   static SpeculationOptions ownText(int nodes = 7) {
     return SpeculationOptions::chain(TokenOrigin::kOwnText, nodes);

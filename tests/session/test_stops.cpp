@@ -6,10 +6,10 @@
 
 #include "engine/gguf/encoded_value.h"
 #include "engine/session/answer_text.h"
-#include "engine/session/generator.h"
 #include "tests/gguf/model_copy.h"
 #include "tests/gguf/tiny_models.h"
 #include "tests/service/text_model.h"
+#include "tests/session/engine_of.h"
 
 using namespace tandem;
 using namespace tandem::test;
@@ -18,19 +18,8 @@ namespace {
 
 constexpr int kTokens = 48;
 
-struct Engine {
-  std::unique_ptr<Decoder> decoder;
-  std::unique_ptr<Generator> generator;
-};
-
 Engine open(const std::string& path) {
-  auto model = Model::load(path);
-  if (!model.ok()) qFatal("%s", model.error().describe().c_str());
-  auto decoder = Decoder::create(*model, {.threads = 1});
-  if (!decoder.ok()) qFatal("%s", decoder.error().describe().c_str());
-  Engine engine{std::move(*decoder), nullptr};
-  engine.generator = std::make_unique<Generator>(*engine.decoder);
-  return engine;
+  return openEngine(path, 1);
 }
 
 // All that a run leaves behind and that must not depend on drafts.

@@ -3,9 +3,9 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "engine/session/generator.h"
 #include "engine/speculation/options.h"
 #include "tests/gguf/tiny_models.h"
+#include "tests/session/engine_of.h"
 
 using namespace tandem;
 using namespace tandem::test;
@@ -21,19 +21,9 @@ constexpr DraftShape kShapes[] = {{DraftShape::Kind::kChain, 7},
                                   {DraftShape::Kind::kTree, 31},
                                   {DraftShape::Kind::kAuto, 31}};
 
-struct Engine {
-  std::unique_ptr<Decoder> decoder;
-  std::unique_ptr<Generator> generator;
-};
-
 // The model, with itself as its draft model: then every guess of that one is right.
 Engine open(const std::string& path, const std::string& draftPath) {
-  auto model = Model::load(path);
-  if (!model.ok()) qFatal("%s", model.error().describe().c_str());
-  auto decoder = Decoder::create(*model, {.threads = 2});
-  if (!decoder.ok()) qFatal("%s", decoder.error().describe().c_str());
-  Engine engine{std::move(*decoder), nullptr};
-  engine.generator = std::make_unique<Generator>(*engine.decoder);
+  Engine engine = openEngine(path, 2);
   auto draft = DraftModel::load(draftPath, engine.decoder->model(), {.threads = 2});
   if (!draft.ok()) qFatal("%s", draft.error().describe().c_str());
   engine.generator->speculation().draftModel = std::move(*draft);

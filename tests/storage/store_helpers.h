@@ -2,6 +2,8 @@
 #pragma once
 
 #include <QString>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,11 @@ inline const char* sentence(const Status& status) {
   static thread_local std::string text;
   text = status ? "ok" : status.error().describe();
   return text.c_str();
+}
+
+inline std::string bytesOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 inline MessageRecord message(ConversationId conversation, MessageId parent, Role role, std::string content) {

@@ -1,8 +1,6 @@
 // The full-text index: what is found, what is gone, and searches beside other reads.
 #include <atomic>
-#include <fstream>
 #include <future>
-#include <iterator>
 #include <set>
 #include <thread>
 
@@ -10,15 +8,6 @@
 
 using namespace tandem;
 using namespace tandem::testing;
-
-namespace {
-
-std::string fileBytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-}  // namespace
 
 class TestSearch : public QObject, private StoreFixture {
   Q_OBJECT
@@ -135,8 +124,8 @@ void TestSearch::purgedTextLeavesTheFile() {
   QVERIFY(hitsOf(store(), secret).empty());
   // The index is rewritten, and the log emptied, when the writer has nothing else to do.
   const auto clean = [&] {
-    return fileBytes(path_).find(secret) == std::string::npos &&
-           fileBytes(path_ + "-wal").find(secret) == std::string::npos;
+    return bytesOf(path_).find(secret) == std::string::npos &&
+           bytesOf(path_ + "-wal").find(secret) == std::string::npos;
   };
   QTRY_VERIFY(clean());
   store_.reset();

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <random>
 
@@ -24,11 +23,6 @@ void flipByte(const std::string& path, std::int64_t offset) {
   const char byte = static_cast<char>(file.get() ^ 0x55);
   file.seekp(offset);
   file.put(byte);
-}
-
-std::string bytesOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 }  // namespace
