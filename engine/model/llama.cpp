@@ -1,5 +1,6 @@
 // The llama architecture: pre-norm attention with rotated queries and keys, and a gated feed-forward. And its
-// followers qwen3 and qwen3moe, which norm each query and key head first; qwen3moe's feed-forward is a mixture.
+// followers qwen3 and qwen3moe, which norm each query and key head first; qwen3moe's feed-forward is a
+// mixture.
 #include "engine/model/forward_pass.h"
 
 namespace tandem {

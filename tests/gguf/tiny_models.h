@@ -11,10 +11,11 @@
 
 namespace tandem::test {
 
-// The recipes in tests/data/tiny-models that can be run: one per architecture, and hybrids with more value heads
-// than key heads and a RoPE over a part of each head.
-inline constexpr const char* kTinyModels[] = {"llama",     "gemma2", "gemma3",    "qwen3",       "qwen3moe",
-                                              "qwen3next", "qwen35", "qwen35moe", "qwen35-wide", "qwen3next-wide"};
+// The recipes in tests/data/tiny-models that can be run: one per architecture, and hybrids with more value
+// heads than key heads and a RoPE over a part of each head.
+inline constexpr const char* kTinyModels[] = {"llama",       "gemma2",        "gemma3", "qwen3",
+                                              "qwen3moe",    "qwen3next",     "qwen35", "qwen35moe",
+                                              "qwen35-wide", "qwen3next-wide"};
 
 // Writes the model of a recipe (tests/data/tiny-models/NAME.json) to `outPath`. The recorded logits belong to
 // seed 1.
