@@ -1,262 +1,95 @@
-// tandem-cli bench: decode rates of the fixed workloads, plain and speculative in turn, beside what a
-// simulator says could be had.
+// tandem-cli bench: the speeds of a model beside the machine's peaks, or the rates of the fixed workloads.
 #include <algorithm>
-#include <cstdio>
+#include <iterator>
 
-#include "app/cli/bench_report.h"
+#include "app/cli/bench_speed.h"
+#include "app/cli/bench_workloads.h"
 #include "app/cli/commands.h"
-#include "app/cli/engine_choice.h"
-#include "app/cli/interrupt.h"
-#include "app/cli/workloads.h"
-#include "engine/speculation/options.h"
 
 namespace tandem::cli {
 namespace {
 
 constexpr Usage kUsage = {
-    "bench", "[--workload NAME] [options]",
-    "Decodes the prompts of fixed workloads plainly and with speculation, in turn, and prints the medians "
-    "of\n"
-    "the decode phase. An answer that repeats itself is left out: it is too easy to draft for. The "
-    "simulator\n"
-    "runs the drafters over the plain text and prices each round by the measured cost of a verify pass; it\n"
-    "takes the best of all fixed shapes. Ends with 1 when a text differs from the plain one."};
+    "bench", "[--only SECTIONS | --workload NAME] [options]",
+    "Measures how fast a model runs: prefill by the prompt's length, plain decoding by the context's "
+    "length,\n"
+    "passes by their rows, and the layers' products; each beside the peaks of this machine, which are\n"
+    "measured first. Ends with 1 when a figure is above a peak: one of the two is wrong then.\n"
+    "\n"
+    "With --workload it decodes the prompts of fixed workloads plainly and with speculation, in turn, and\n"
+    "prints the medians of the decode phase. An answer that repeats itself is left out: it is too easy to\n"
+    "draft for. The simulator runs the drafters over the plain text and prices each round by the measured\n"
+    "cost of a verify pass; it takes the best of all fixed shapes. Ends with 1 when a text differs from the\n"
+    "plain one."};
 
-// Shapes that the simulator tries.
-constexpr int kChains[] = {1, 2, 3, 4, 5, 6, 7, 11, 15, 23, 31};
-constexpr int kTrees[] = {7, 15, 31};
+constexpr int kMost = 1 << 20;  // tokens and runs
+
+// The table's options, of which the first one used is remembered.
+OptionTable remembering(OptionTable table, std::string& used) {
+  for (Option& option : table) {
+    option.set = [set = std::move(option.set), name = std::string(option.name), &used](std::string_view v) {
+      if (used.empty()) used = name;
+      return set(v);
+    };
+  }
+  return table;
+}
+
+Setter sections(SpeedSections& out) {
+  return [&out](std::string_view list) -> Status {
+    const auto chosen = speedSections(list);
+    if (!chosen) return chosen.error();
+    out = *chosen;
+    return {};
+  };
+}
 
 struct BenchCommand {
   CommonOptions common;
   EngineChoice engine;
-  SpeculationOptions speculation;
-  std::string workload = "all";
-  int tokens = 128;
-  int runs = 3;
+  SpeedOptions speed;
+  WorkloadOptions workloads;
+  int tokens = 0, runs = 3;
+  std::string usedForSpeed, usedForWorkloads;
 
   OptionTable table() {
     OptionTable table = {
-        {"--workload", 0, "NAME", "prose, chat, code, edit, quote, base64; all of them without it",
-         text(workload)},
-        {"--tokens", 'n', "N", "tokens of each answer (128)", wholeNumber(tokens, 2, 1 << 20)},
-        {"--runs", 0, "N", "runs of each side, in turn (3)", wholeNumber(runs, 1, 1 << 20)},
+        {"--workload", 0, "NAME", "prose, chat, code, edit, quote, base64 or all", text(workloads.workload)},
+        {"--tokens", 'n', "N", "tokens to decode (64; of a workload's answer 128)",
+         wholeNumber(tokens, 2, kMost)},
+        {"--runs", 0, "N", "runs of each measurement (3)", wholeNumber(runs, 1, kMost)},
     };
-    append(table, speculationTable(speculation));
-    append(table, draftModelTable(engine));
+    append(table,
+           remembering({{"--only", 0, "SECTIONS", "some of peaks, prefill, decode, staircase (all)",
+                         sections(speed.sections)},
+                        {"--prompt-tokens", 0, "LIST", "lengths of prompts to read (512,1000,4096)",
+                         wholeNumbers(speed.promptTokens, 1, kMost)},
+                        {"--contexts", 0, "LIST", "lengths of contexts to decode behind (16,1000,4000)",
+                         wholeNumbers(speed.contexts, 1, kMost)}},
+                       usedForSpeed));
+    OptionTable drafting = speculationTable(workloads.speculation);
+    append(drafting, draftModelTable(engine));
+    append(table, remembering(std::move(drafting), usedForWorkloads));
     append(table, engineTable(engine));
     return table;
   }
+
+  // Options of one kind of measurement say nothing of the other.
+  Status check() const {
+    const bool speeds = workloads.workload.empty();
+    const std::string& stray = speeds ? usedForWorkloads : usedForSpeed;
+    if (stray.empty()) return {};
+    return badArgument(stray + (speeds ? " needs --workload NAME" : " does not go with --workload"), stray);
+  }
 };
 
-struct Answer {
-  std::vector<TokenId> prompt, tokens;
-  bool counts = true;
-};
-
-// Sums over the answers of one run of one side.
-struct Side {
-  double decodeMs = 0, prefillMs = 0;
-  int decoded = 0, prefilled = 0;
-
-  void add(const GenerationStats& stats) {
-    decodeMs += stats.decodeMs;
-    prefillMs += stats.prefillMs;
-    decoded += stats.completionTokens - 1;
-    prefilled += stats.promptTokens;
-  }
-  double rate() const { return decodeMs > 0 ? decoded * 1000.0 / decodeMs : 0; }
-  double prefillRate() const { return prefillMs > 0 ? prefilled * 1000.0 / prefillMs : 0; }
-};
-
-class Bench {
- public:
-  Bench(const BenchCommand& command, service::LoadedEngine& engine, const std::atomic<bool>& cancel)
-      : command_(command), engine_(engine), cancel_(cancel) {}
-
-  Result<WorkloadReport> run(const Workload& workload) {
-    report_ = {
-        .name = workload.name, .prompts = static_cast<int>(workload.prompts.size()), .runs = command_.runs};
-    sampling_ = workload.sampling;
-    answers_.clear();
-    sweeps_.clear();
-    for (const std::string& prompt : workload.prompts) {
-      auto ids = engine_.model()->tokenizer().encode(prompt, Bos::kAsModel);
-      if (!ids) return ids.error();
-      answers_.push_back({std::move(*ids), {}});
-    }
-    if (Status s = findAnswers(); !s.ok()) return s.error();
-    if (!report_.measured()) return report_;
-    if (Status s = measure(); !s.ok()) return s.error();
-    simulateShapes();
-    return report_;
-  }
-
- private:
-  Result<GenerationOutcome> generate(const Answer& answer, const SpeculationOptions& speculation,
-                                     const GenerationCallbacks& callbacks = {}) {
-    Generation request;
-    request.prompt = answer.prompt;
-    request.sampling = sampling_;
-    request.maxTokens = command_.tokens;
-    request.contextLength = engine_.info().contextLength;
-    request.speculation = speculation;
-    request.speculation.reference = answer.tokens;
-    GenerationOutcome outcome = engine_.generator().run(request, callbacks, &cancel_);
-    if (!outcome.status.ok()) return outcome.status.error();
-    if (outcome.stats.finish == FinishReason::kCancelled) return Error{ErrorCode::kCancelled, "stopped"};
-    return outcome;
-  }
-
-  // The plain answers, and which of them count. Warms everything up.
-  Status findAnswers() {
-    for (Answer& answer : answers_) {
-      auto plain = generate(answer, SpeculationOptions::off());
-      if (!plain) return plain.status();
-      answer.tokens = std::move(plain->tokens);
-      answer.counts = answer.tokens.size() > 1 && !measure::repeatsItself(answer.tokens);
-      if (answer.counts) {
-        report_.tokens += static_cast<int>(answer.tokens.size());
-      } else {
-        ++report_.leftOut;
-      }
-    }
-    return {};
-  }
-
-  Status measure() {
-    std::vector<double> plainRates, speculatedRates, gains, prefillRates;
-    for (int run = 0; run < command_.runs; ++run) {
-      Side plain, speculated;
-      for (const Answer& answer : answers_) {
-        if (!answer.counts) continue;
-        const auto a = generate(answer, SpeculationOptions::off());
-        if (!a) return a.status();
-        plain.add(a->stats);
-        if (Status s = runSpeculated(answer, run == 0, speculated); !s.ok()) return s;
-      }
-      plainRates.push_back(plain.rate());
-      speculatedRates.push_back(speculated.rate());
-      prefillRates.push_back(plain.prefillRate());
-      gains.push_back(plain.rate() > 0 ? speculated.rate() / plain.rate() : 0);
-      if (Status s = sweep(); !s.ok()) return s;
-    }
-    report_.plain = spreadOf(plainRates);
-    report_.speculated = spreadOf(speculatedRates);
-    report_.prefill = spreadOf(prefillRates);
-    report_.gain = spreadOf(gains);
-    return {};
-  }
-
-  Status runSpeculated(const Answer& answer, bool first, Side& side) {
-    GenerationCallbacks callbacks;
-    callbacks.round = [this](const RoundReport& round) {
-      report_.roundMs[round.drafted + 1].push_back(round.draftMs + round.verifyMs + round.commitMs);
-    };
-    const auto outcome = generate(answer, command_.speculation, callbacks);
-    if (!outcome) return outcome.status();
-    side.add(outcome->stats);
-    report_.sameText = report_.sameText && outcome->tokens == answer.tokens;
-    if (first) {
-      report_.rounds += outcome->stats.rounds;
-      report_.drafted += outcome->stats.drafted;
-      report_.accepted += outcome->stats.accepted;
-    }
-    return {};
-  }
-
-  // What passes cost in the middle of the first answer. Once in each run, so that a machine that is busy at
-  // times is so for all that is compared.
-  Status sweep() {
-    const Answer& first =
-        *std::find_if(answers_.begin(), answers_.end(), [](const Answer& a) { return a.counts; });
-    std::vector<TokenId> context = first.prompt;
-    context.insert(context.end(), first.tokens.begin(), first.tokens.begin() + first.tokens.size() / 2);
-    auto staircase = measure::measureStaircase(engine_.decoder(), context, kMaxDraftNodes + 1, 1, &cancel_);
-    if (!staircase) return staircase.status();
-    sweeps_.push_back(std::move(*staircase));
-    return {};
-  }
-
-  // The fixed shape that is best for all the answers, on the median of the sweeps.
-  void simulateShapes() {
-    for (int rows = 1; rows <= kMaxDraftNodes + 1; ++rows) {
-      std::vector<double> times;
-      for (const measure::Staircase& staircase : sweeps_)
-        times.push_back(staircase.of(rows));
-      report_.staircase.ms.push_back(measure::median(std::move(times)));
-    }
-    consider(SpeculationOptions::off());
-    SpeculationOptions speculation = command_.speculation;
-    if (speculation.automatic) speculation = SpeculationOptions::of({TokenOrigin::kOwnText});
-    if (speculation.drafters.empty()) return;
-    for (const int nodes : kChains) {
-      speculation.shape = {DraftShape::Kind::kChain, nodes};
-      consider(speculation);
-    }
-    for (const int nodes : kTrees) {
-      speculation.shape = {DraftShape::Kind::kTree, nodes};
-      consider(speculation);
-    }
-  }
-
-  void consider(const SpeculationOptions& speculation) {
-    measure::Simulation sum{.speculation = speculation};
-    for (const Answer& answer : answers_) {
-      if (!answer.counts) continue;
-      SpeculationOptions own = speculation;
-      own.reference = answer.tokens;
-      const measure::Simulation one =
-          simulate(answer.prompt, answer.tokens, own, engine_.generator().speculation(),
-                   engine_.model()->config().vocabulary, report_.staircase);
-      sum.rounds += one.rounds;
-      sum.drafted += one.drafted;
-      sum.accepted += one.accepted;
-      sum.plainMs += one.plainMs;
-      sum.ms += one.ms;
-    }
-    if (sum.gain() > report_.attainable.gain()) report_.attainable = sum;
-  }
-
-  const BenchCommand& command_;
-  service::LoadedEngine& engine_;
-  const std::atomic<bool>& cancel_;
-  SamplingParams sampling_;
-  std::vector<Answer> answers_;
-  std::vector<measure::Staircase> sweeps_;
-  WorkloadReport report_;
-};
-
-Result<int> bench(const BenchCommand& command) {
-  const auto workloads = workloadsByName(command.workload);
-  if (!workloads) return workloads.error();
-  const auto engine = loadEngine(command.common, command.engine);
-  if (!engine) return engine.error();
-  const Interrupt interrupt;
-  Bench bench(command, **engine, interrupt.flag());
-  nlohmann::json reports = nlohmann::json::array();
-  bool sameText = true;
-  for (const Workload& workload : *workloads) {
-    const auto report = bench.run(workload);
-    if (!report && report.error().code == ErrorCode::kCancelled) return kCheckFailed;
-    if (!report) return report.error();
-    sameText = sameText && report->sameText;
-    if (command.common.json) {
-      reports.push_back(reportJson(*report));
-    } else {
-      printReport(*report);
-    }
-  }
-  if (command.common.json) {
-    printJson({{"model", (*engine)->info().name},
-               {"model_fingerprint", (*engine)->info().fingerprint},
-               {"kernels", (*engine)->info().kernelSet},
-               {"threads", (*engine)->info().threads},
-               {"spec", drafterNames(command.speculation)},
-               {"shape", draftShapeName(command.speculation.shape)},
-               {"tokens", command.tokens},
-               {"workloads", reports}});
-  }
-  return sameText ? kDone : kCheckFailed;
+Result<int> bench(BenchCommand& command) {
+  if (Status s = command.check(); !s.ok()) return s.error();
+  command.speed.runs = command.workloads.runs = command.runs;
+  if (command.tokens > 0) command.speed.tokens = command.workloads.tokens = command.tokens;
+  return command.workloads.workload.empty()
+             ? benchSpeed(command.common, command.engine, command.speed)
+             : benchWorkloads(command.common, command.engine, command.workloads);
 }
 
 }  // namespace

@@ -8,16 +8,6 @@
 namespace tandem::cli {
 namespace {
 
-nlohmann::json spreadJson(const Spread& spread) {
-  return {{"median", spread.median}, {"least", spread.least}, {"most", spread.most}};
-}
-
-std::string spreadText(const Spread& spread) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.2f (%.2f to %.2f)", spread.median, spread.least, spread.most);
-  return text;
-}
-
 // How the best shape is called: "chain7", or "off" when drafting does not pay.
 std::string attainableShape(const measure::Simulation& best) {
   return best.speculation.enabled() ? draftShapeName(best.speculation.shape) : "off";
@@ -28,6 +18,16 @@ std::string attainableShape(const measure::Simulation& best) {
 Spread spreadOf(const std::vector<double>& values) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   return {measure::median(values), *least, *most};
+}
+
+nlohmann::json spreadJson(const Spread& spread) {
+  return {{"median", spread.median}, {"least", spread.least}, {"most", spread.most}};
+}
+
+std::string spreadText(const Spread& spread) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.2f (%.2f to %.2f)", spread.median, spread.least, spread.most);
+  return text;
 }
 
 nlohmann::json reportJson(const WorkloadReport& r) {

@@ -16,6 +16,8 @@ struct Spread {
   double median = 0, least = 0, most = 0;
 };
 Spread spreadOf(const std::vector<double>& values);  // REQUIRES: not empty
+nlohmann::json spreadJson(const Spread& spread);
+std::string spreadText(const Spread& spread);  // "median (least to most)"
 
 struct WorkloadReport {
   std::string name;

@@ -90,6 +90,19 @@ Setter wholeNumber(std::optional<std::uint64_t>& out) {
   return boundedNumber(out, std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max());
 }
 
+Setter wholeNumbers(std::vector<int>& out, int least, int most) {
+  return [&out, least, most](std::string_view list) -> Status {
+    std::vector<int> numbers;
+    for (const std::string_view item : listItems(list)) {
+      int value = 0;
+      if (const Status status = wholeNumber(value, least, most)(item); !status) return status;
+      numbers.push_back(value);
+    }
+    out = std::move(numbers);
+    return {};
+  };
+}
+
 Setter realNumber(float& out) {
   return [&out](std::string_view value) -> Status {
     const auto parsed = number<float>(value);
@@ -100,6 +113,14 @@ Setter realNumber(float& out) {
     out = *parsed;
     return {};
   };
+}
+
+std::vector<std::string_view> listItems(std::string_view list) {
+  std::vector<std::string_view> items;
+  for (std::size_t comma; (comma = list.find(',')) != std::string_view::npos; list.remove_prefix(comma + 1))
+    items.push_back(list.substr(0, comma));
+  items.push_back(list);
+  return items;
 }
 
 void append(OptionTable& table, OptionTable more) {

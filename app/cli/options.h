@@ -33,7 +33,12 @@ Setter text(std::optional<std::string>& out);
 Setter wholeNumber(int& out, int least, int most);
 Setter wholeNumber(std::int64_t& out, std::int64_t least, std::int64_t most);
 Setter wholeNumber(std::optional<std::uint64_t>& out);  // 0 … 2^64 - 1
-Setter realNumber(float& out);                          // finite
+// One or more, separated by commas. Each within the bounds.
+Setter wholeNumbers(std::vector<int>& out, int least, int most);
+Setter realNumber(float& out);  // finite
+
+// What stands between the commas; an empty list is one empty item.
+std::vector<std::string_view> listItems(std::string_view list);
 
 // Adds `more` at the end of `table`.
 void append(OptionTable& table, OptionTable more);

@@ -114,6 +114,14 @@ struct KernelSet {
   void (*pickExperts)(const float* scores, int experts, int used, int* picked, float* weights);
   // out = sum over i of weights[i] * outputs[i], i ascending, for n elements.
   void (*joinExperts)(const float* const* outputs, const float* weights, int count, int n, float* out);
+
+  // What the set can reach at most, for measurements (engine/measure/peaks.h). The first two compute in
+  // registers alone, with the instructions that the matrix products use, and return how many multiply-adds
+  // they did, in proportion to `steps`. The last one reads `bytes` bytes (a multiple of 512) and returns a
+  // part of their sum.
+  std::int64_t (*probeInt8)(std::int64_t steps);
+  std::int64_t (*probeFloat)(std::int64_t steps);
+  std::uint32_t (*probeRead)(const std::uint8_t* data, std::size_t bytes);
 };
 
 // Of every set: few numbers in one order, where no instruction set would help.

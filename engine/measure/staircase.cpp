@@ -1,26 +1,39 @@
 #include "engine/measure/staircase.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/base/stopwatch.h"
+
 namespace tandem::measure {
-Result<Staircase> measureStaircase(Decoder& decoder, std::span<const TokenId> context, int rows, int repeats,
-                                   const std::atomic<bool>* cancel) {
+
+Result<std::vector<std::vector<double>>> timePasses(Decoder& decoder, std::span<const TokenId> context,
+                                                    std::span<const int> rowCounts, int repeats,
+                                                    const std::atomic<bool>* cancel) {
   Sequence sequence = decoder.newSequence();
   if (Status s = decoder.read(sequence, context, cancel); !s.ok()) return s.error();
-  std::vector<std::vector<double>> times(rows);
-  const std::vector<TokenId> tokens(rows, context.back());
+  std::vector<std::vector<double>> times(rowCounts.size());
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    for (int count = 1; count <= rows; ++count) {
-      const Batch batch = Batch::chain(std::span(tokens).first(count), sequence.length());
-      const std::vector<int> all = firstRows(count);
+    for (std::size_t i = 0; i < rowCounts.size(); ++i) {
+      const std::vector<TokenId> tokens(rowCounts[i], context.back());
+      const Batch batch = Batch::chain(tokens, sequence.length());
+      const std::vector<int> all = firstRows(rowCounts[i]);
       const Stopwatch watch;
       if (Status s = decoder.forward(sequence, batch, all, cancel); !s.ok()) return s.error();
-      times[count - 1].push_back(watch.ms());
+      times[i].push_back(watch.ms());
     }
   }
+  return times;
+}
+
+Result<Staircase> measureStaircase(Decoder& decoder, std::span<const TokenId> context, int rows, int repeats,
+                                   const std::atomic<bool>* cancel) {
+  std::vector<int> counts(rows);
+  std::iota(counts.begin(), counts.end(), 1);
+  auto times = timePasses(decoder, context, counts, repeats, cancel);
+  if (!times) return times.error();
   Staircase staircase;
-  for (std::vector<double>& ofCount : times)
+  for (std::vector<double>& ofCount : *times)
     staircase.ms.push_back(median(std::move(ofCount)));
   return staircase;
 }

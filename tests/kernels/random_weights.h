@@ -9,6 +9,7 @@
 
 #include "engine/base/thread_pool.h"
 #include "engine/kernels/half.h"
+#include "engine/kernels/kernel_set.h"
 #include "engine/kernels/packed_matrix.h"
 
 namespace tandem::test {

@@ -33,6 +33,10 @@ void convolve(const float* const* in, const float* weights, int taps, int n, flo
 void deltaStep(const DeltaStep& step);
 void joinExperts(const float* const* outputs, const float* weights, int count, int n, float* out);
 
+std::int64_t probeInt8(std::int64_t steps);
+std::int64_t probeFloat(std::int64_t steps);
+std::uint32_t probeRead(const std::uint8_t* data, std::size_t bytes);
+
 extern const KernelSet table;
 
 }  // namespace tandem::kernels::TANDEM_SET

@@ -84,6 +84,9 @@ constinit const KernelSet table = {
     .deltaStep = deltaStep,
     .pickExperts = pickExperts,
     .joinExperts = joinExperts,
+    .probeInt8 = probeInt8,
+    .probeFloat = probeFloat,
+    .probeRead = probeRead,
 };
 
 }  // namespace tandem::kernels::TANDEM_SET

@@ -11,6 +11,7 @@
 #include "engine/kernels/kernel_set.h"
 #include "engine/kernels/math32.h"
 #include "engine/kernels/quant/dispatch.h"
+#include "engine/kernels/reference/probe.h"
 
 namespace tandem::kernels {
 namespace {
@@ -355,6 +356,9 @@ const KernelSet& referenceKernels() {
       .deltaStep = deltaStep,
       .pickExperts = pickExperts,
       .joinExperts = joinExperts,
+      .probeInt8 = reference::probeInt8,
+      .probeFloat = reference::probeFloat,
+      .probeRead = reference::probeRead,
   };
   return set;
 }

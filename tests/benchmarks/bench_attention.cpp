@@ -1,0 +1,69 @@
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/kernels/kernel_set.h"
+#include "tests/benchmarks/benchmarks.h"
+#include "tests/kernels/random_weights.h"
+
+namespace tandem::test {
+namespace {
+
+// One KV head of a small model and the query heads that share it.
+constexpr int kHeads = 3, kHeadDim = 64;
+
+void attend(benchmark::State& state, const kernels::KernelSet& set, kernels::CacheType type, int context) {
+  const std::vector<float> q = randomRows(kHeads, kHeadDim, 1, 1.0f);
+  const std::vector<float> rows = randomRows(2 * context, kHeadDim, 2, 1.0f);
+  const std::size_t rowBytes = kHeadDim * kernels::cacheElementBytes(type);
+  std::vector<std::byte> cache(2 * context * rowBytes);
+  std::vector<const void*> keys(context), values(context);
+  for (int i = 0; i < 2 * context; ++i) {
+    std::byte* row = cache.data() + i * rowBytes;
+    if (!set.toCache(rows.data() + static_cast<std::size_t>(i) * kHeadDim, kHeadDim, type, row)) {
+      state.SkipWithError("a row is not finite");
+      return;
+    }
+    (i < context ? keys : values)[i % context] = row;
+  }
+  std::vector<float> out(kHeads * kHeadDim);
+  const kernels::AttentionJob job = {.q = q.data(),
+                                     .heads = kHeads,
+                                     .headDim = kHeadDim,
+                                     .stride = kHeadDim,
+                                     .begin = 0,
+                                     .end = context,
+                                     .keys = keys.data(),
+                                     .values = values.data(),
+                                     .scale = 0.125f,
+                                     .softCap = 0,
+                                     .out = out.data()};
+  const auto kernel = type == kernels::CacheType::kF16 ? set.attendF16 : set.attendF32;
+  for ([[maybe_unused]] auto _ : state) {
+    kernel(job);
+    benchmark::ClobberMemory();
+  }
+  const auto perSecond = benchmark::Counter::kIsIterationInvariantRate;
+  state.counters["GMAC/s"] = benchmark::Counter(2e-9 * kHeads * kHeadDim * context, perSecond);
+  state.counters["GB/s"] = benchmark::Counter(1e-9 * static_cast<double>(cache.size()), perSecond);
+}
+
+}  // namespace
+
+void addAttentionBenchmarks() {
+  for (const kernels::KernelSet* set : kernels::availableKernels()) {
+    for (const auto type : {kernels::CacheType::kF16, kernels::CacheType::kF32}) {
+      for (const int context : {64, 512, 4096, 32768}) {
+        const std::string name = std::string("attention/") + set->name +
+                                 (type == kernels::CacheType::kF16 ? "/f16/" : "/f32/") +
+                                 std::to_string(context);
+        benchmark::RegisterBenchmark(name.c_str(), [set, type, context](benchmark::State& state) {
+          attend(state, *set, type, context);
+        });
+      }
+    }
+  }
+}
+
+}  // namespace tandem::test
