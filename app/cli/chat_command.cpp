@@ -95,6 +95,7 @@ Result<int> chat(const ChatOptions& options) {
 
   MainLoop loop;
   service::EngineOptions engine = options.engine.engine;
+  engine.weightCache = weightFolder(options.common, options.engine);
   if (options.store != StoreUse::kOff) engine.openStore = draftTextsIn(*places);
   service::EngineService backend(engine);
   const auto info = load(loop, backend, *path, options.engine);

@@ -66,14 +66,17 @@ OptionTable modelTable(EngineChoice& choice) {
 
 OptionTable engineTable(EngineChoice& choice) {
   OptionTable table = modelTable(choice);
-  append(table, {
-                    {"--threads", 't', "N", "0: as many as are fastest now",
-                     wholeNumber(choice.threads, 0, kMaxInt)},
-                    {"--kernels", 0, "NAME", "the kernel set; the default is the CPU's best",
-                     kernelSet(choice.engine.kernels)},
-                    {"--kv", 0, "TYPE", "type of the key and value cache: f16 or f32",
-                     cacheType(choice.engine.cacheType)},
-                });
+  append(
+      table,
+      {
+          {"--threads", 't', "N", "0: as many as are fastest now", wholeNumber(choice.threads, 0, kMaxInt)},
+          {"--kernels", 0, "NAME", "the kernel set; the default is the CPU's best",
+           kernelSet(choice.engine.kernels)},
+          {"--kv", 0, "TYPE", "type of the key and value cache: f16 or f32",
+           cacheType(choice.engine.cacheType)},
+          {"--no-weight-cache", 0, "", "interleave the weights anew and keep nothing of them on disk",
+           on(choice.noWeightCache)},
+      });
   return table;
 }
 
@@ -148,6 +151,11 @@ Result<std::string> findModel(const CommonOptions& common, const std::string& na
   return Error{ErrorCode::kNotFound, sentence, "model"};
 }
 
+std::string weightFolder(const CommonOptions& common, const EngineChoice& choice) {
+  const Result<Places> places = placesOf(common);
+  return places && !choice.noWeightCache ? places->weights().string() : std::string();
+}
+
 service::LoadOptions loadOptions(const EngineChoice& choice) {
   return {.threads = choice.threads,
           .contextLength = choice.contextLength,
@@ -158,14 +166,17 @@ service::LoadOptions loadOptions(const EngineChoice& choice) {
 Result<std::shared_ptr<const Model>> loadModel(const CommonOptions& common, const EngineChoice& choice) {
   const Result<std::string> path = findModel(common, choice.model);
   if (!path) return path.error();
-  return Model::load(*path, {.preTokenizer = choice.preTokenizer});
+  return Model::load(
+      *path, {.preTokenizer = choice.preTokenizer, .weightCache = {.folder = weightFolder(common, choice)}});
 }
 
 Result<std::unique_ptr<service::LoadedEngine>> loadEngine(const CommonOptions& common,
                                                           const EngineChoice& choice) {
   const Result<std::string> path = findModel(common, choice.model);
   if (!path) return path.error();
-  return service::LoadedEngine::load(*path, loadOptions(choice), choice.engine);
+  service::EngineOptions engine = choice.engine;
+  engine.weightCache = weightFolder(common, choice);
+  return service::LoadedEngine::load(*path, loadOptions(choice), engine);
 }
 
 Result<std::shared_ptr<const Tokenizer>> loadTokenizer(const CommonOptions& common,

@@ -17,10 +17,11 @@ struct EngineChoice {
   int contextLength = 0;
   std::string preTokenizer;  // replaces the one that the file names; empty: the file's
   std::string draftModel;    // a GGUF file; empty: none
+  bool noWeightCache = false;
   service::EngineOptions engine;
 };
 
-// -m, --pre-tokenizer; and with -t, --kernels, --kv too.
+// -m, --pre-tokenizer; and with -t, --kernels, --kv, --no-weight-cache too.
 OptionTable modelTable(EngineChoice& choice);
 OptionTable engineTable(EngineChoice& choice);
 OptionTable contextTable(EngineChoice& choice);  // --ctx
@@ -39,6 +40,9 @@ OptionTable draftModelTable(EngineChoice& choice);              // --draft-model
 
 // Where the chosen model's file is. Error: kNotFound, with the names that are known.
 Result<std::string> findModel(const CommonOptions& common, const std::string& name);
+
+// Where interleaved weights are kept; empty: nowhere, as chosen or because there is no home.
+std::string weightFolder(const CommonOptions& common, const EngineChoice& choice);
 
 // How the chosen model is to be loaded.
 service::LoadOptions loadOptions(const EngineChoice& choice);

@@ -177,6 +177,8 @@ Result<int> complete(const RunOptions& options) {
                {"model_fingerprint", (*engine)->info().fingerprint},
                {"kernels", (*engine)->info().kernelSet},
                {"threads", (*engine)->info().threads},
+               {"load_ms", (*engine)->info().loadMs},
+               {"weights_were_kept", (*engine)->info().weightsWereKept},
                {"stats", statisticsJson(outcome.stats)}});
   }
   std::fputs(statisticsText(outcome.stats).c_str(), stderr);

@@ -82,6 +82,7 @@ int runProgram(int argc, char** argv, const std::function<void(Composition&)>& o
   engineOptions.openStore = [path = places.value().database().string()](const std::string& vocabulary) {
     return std::make_shared<storage::DraftTexts>(path, vocabulary);
   };
+  engineOptions.weightCache = places.value().weights().string();
   service::EngineService engine(engineOptions);
   Composition composition(*store.value(), engine, places.value());
   QObject::connect(&instance, &SingleInstance::raiseAsked, &application, [&] { composition.raise(); });

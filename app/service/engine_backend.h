@@ -41,6 +41,8 @@ struct ModelInfo {
   std::string kernelSet;  // "avx512vnni", "avx2", "scalar"
   int threads = 0;
   std::string vocabulary;             // fingerprint of what the token ids mean
+  double loadMs = 0;                  // until the model could compute, the draft model not counted
+  bool weightsWereKept = false;       // whether its interleaved weights came from the disk
   std::string draftModel;             // the draft model's name; empty: none
   std::vector<std::string> warnings;  // what was asked for and is not there, a sentence each
 };

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "engine/base/stopwatch.h"
 #include "engine/speculation/vocabulary_match.h"
 
 namespace tandem::service {
@@ -36,7 +37,10 @@ Result<std::unique_ptr<LoadedEngine>> LoadedEngine::load(const std::string& path
 Result<std::unique_ptr<LoadedEngine>> LoadedEngine::make(const std::string& path, const LoadOptions& options,
                                                          const EngineOptions& engine,
                                                          std::function<void(double)> progress) {
-  auto model = Model::load(path, {.preTokenizer = options.preTokenizer, .progress = std::move(progress)});
+  const Stopwatch watch;
+  auto model = Model::load(path, {.preTokenizer = options.preTokenizer,
+                                  .progress = std::move(progress),
+                                  .weightCache = {.folder = engine.weightCache}});
   if (!model) return model.error();
   auto decoder = Decoder::create(
       *model, {.kernels = engine.kernels, .threads = options.threads, .cacheType = engine.cacheType});
@@ -50,6 +54,7 @@ Result<std::unique_ptr<LoadedEngine>> LoadedEngine::make(const std::string& path
                  "smaller model."};
   }
   std::unique_ptr<LoadedEngine> loaded(new LoadedEngine(std::move(*model), std::move(*decoder), context));
+  loaded->info_.loadMs = watch.ms();
   if (engine.openStore) loaded->generator_.speculation().store = engine.openStore(loaded->info_.vocabulary);
   if (!options.draftModelPath.empty()) loaded->addDraftModel(options.draftModelPath, engine);
   if (options.measurePasses) {
@@ -63,7 +68,8 @@ void LoadedEngine::addDraftModel(const std::string& path, const EngineOptions& e
                                 {.kernels = engine.kernels,
                                  .threads = decoder_->threads(),
                                  .cacheType = engine.cacheType,
-                                 .maxRows = 64});
+                                 .maxRows = 64},
+                                {.weightCache = {.folder = engine.weightCache}});
   if (!draft) {
     info_.warnings.push_back("The draft model " + path + " is not used: " + draft.error().message +
                              ". Decoding goes on without it.");
@@ -92,6 +98,7 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Model> model, std::unique_ptr<D
     info_.endTokens.push_back({token.id, token.text});
   info_.kernelSet = decoder_->kernels().name;
   info_.threads = decoder_->threads();
+  info_.weightsWereKept = model_->weightsWereKept();
   info_.vocabulary = vocabularyFingerprint(model_->tokenizer().vocabulary());
 }
 

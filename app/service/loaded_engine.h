@@ -16,6 +16,7 @@ namespace tandem::service {
 struct EngineOptions {
   const kernels::KernelSet* kernels = nullptr;  // null: the best of this CPU
   kernels::CacheType cacheType = kernels::CacheType::kF16;
+  std::string weightCache = {};  // folder where interleaved weights are kept; empty: they are not
   // Gives the store of earlier texts of a vocabulary (ModelInfo::vocabulary); empty: there is none.
   std::function<std::shared_ptr<TextStore>(const std::string& vocabulary)> openStore = {};
 };

@@ -2,7 +2,6 @@
 
 #include <new>
 
-#include "engine/gguf/mapped_file.h"
 #include "engine/gguf/parser.h"
 #include "engine/gguf/text.h"
 
@@ -117,8 +116,12 @@ Result<const ArrayView*> File::getArray(std::string_view key) const {
   return wrongKind(*entry, "an array");
 }
 
-void File::releasePages(const TensorInfo& tensor) const {
-  impl_->mapping.release(data(tensor));
+const FileIdentity& File::identity() const {
+  return impl_->mapping.identity();
+}
+
+void File::releasePages(std::span<const std::byte> part) const {
+  impl_->mapping.release(part);
 }
 
 }  // namespace tandem::gguf

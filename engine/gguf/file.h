@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "engine/base/status.h"
+#include "engine/gguf/mapped_file.h"
 
 namespace tandem::gguf {
 
@@ -142,6 +143,7 @@ class File {
 
   const std::string& path() const;
   std::uint64_t size() const;                // bytes
+  const FileIdentity& identity() const;      // when it was opened
   std::span<const std::byte> bytes() const;  // the whole file
   std::uint32_t version() const;
   std::uint32_t alignment() const;  // bytes
@@ -160,9 +162,9 @@ class File {
   Result<std::optional<std::string_view>> getString(std::string_view key) const;
   Result<const ArrayView*> getArray(std::string_view key) const;  // nullptr when absent
 
-  // Tells the kernel that the pages of this tensor are not needed any more (they can be read again from the
-  // file).
-  void releasePages(const TensorInfo& tensor) const;
+  // Gives back the pages that hold `part`, a part of bytes(), and those around it: they take no memory of
+  // this process until they are read again.
+  void releasePages(std::span<const std::byte> part) const;
 
  private:
   struct Impl;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <system_error>
@@ -21,6 +22,17 @@ struct Descriptor {
     if (fd >= 0) ::close(fd);
   }
 };
+
+FileIdentity identityOf(const struct stat& info) {
+  const auto nanoseconds = [](const timespec& t) {
+    return std::int64_t{t.tv_sec} * 1'000'000'000 + std::int64_t{t.tv_nsec};
+  };
+  return {.device = info.st_dev,
+          .inode = info.st_ino,
+          .size = static_cast<std::uint64_t>(info.st_size),
+          .modifiedNs = nanoseconds(info.st_mtim),
+          .changedNs = nanoseconds(info.st_ctim)};
+}
 
 Error ioError(const std::string& path, int number) {
   const std::string reason = std::generic_category().message(number);
@@ -44,10 +56,10 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
                                      "; give the path of a model file."};
   }
   const auto size = static_cast<std::size_t>(info.st_size);
-  if (size == 0) return MappedFile({});
+  if (size == 0) return MappedFile({}, identityOf(info));
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
   if (address == MAP_FAILED) return ioError(path, errno);
-  return MappedFile({static_cast<const std::byte*>(address), size});
+  return MappedFile({static_cast<const std::byte*>(address), size}, identityOf(info));
 }
 
 MappedFile::~MappedFile() {
@@ -55,12 +67,15 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::release(std::span<const std::byte> part) const {
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  // A touch of one byte may map this much around it.
+  constexpr std::uintptr_t kMapped = std::uintptr_t{2} << 20;
+  const auto file = reinterpret_cast<std::uintptr_t>(bytes_.data());
   const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
-  const std::uintptr_t first = (begin + page - 1) / page * page;
-  const std::uintptr_t last = (begin + part.size()) / page * page;
+  const std::uintptr_t first = std::max(begin / kMapped * kMapped, file);
+  const std::uintptr_t last = (begin + part.size() + kMapped - 1) / kMapped * kMapped;
+  const std::uintptr_t end = std::min(last, file + bytes_.size());
   // Only advice: when the kernel declines, the pages simply stay.
-  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
 }
 
 }  // namespace tandem::gguf

@@ -61,38 +61,28 @@ FormatTraits formatTraits(WeightFormat format) {
   });
 }
 
-void PackedMatrix::Free::operator()(std::uint8_t* p) const {
-  std::free(p);
+std::size_t PackedMatrix::bytesOf(WeightFormat format, int n, int k) {
+  const FormatTraits traits = formatTraits(format);
+  const auto groups = (static_cast<std::size_t>(n) + kGroup - 1) / kGroup;
+  return groups * static_cast<std::size_t>(k / traits.unitElements) *
+         static_cast<std::size_t>(traits.packedBytes);
 }
 
-Result<PackedMatrix> PackedMatrix::pack(WeightFormat format, int n, int k, std::span<const std::byte> columns,
-                                        ThreadPool& pool) {
+void PackedMatrix::packInto(WeightFormat format, int n, int k, std::span<const std::byte> columns,
+                            ThreadPool& pool, std::uint8_t* out) {
   const FormatTraits traits = formatTraits(format);
   assert(k % traits.unitElements == 0);
   const std::size_t units = static_cast<std::size_t>(k / traits.unitElements);
   const std::size_t rowBytes = units * static_cast<std::size_t>(traits.fileBytes);
+  const std::size_t groupBytes = units * static_cast<std::size_t>(traits.packedBytes);
   assert(columns.size() == rowBytes * static_cast<std::size_t>(n));
-
-  PackedMatrix matrix;
-  matrix.format_ = format;
-  matrix.n_ = n;
-  matrix.k_ = k;
-  matrix.groupBytes_ = units * static_cast<std::size_t>(traits.packedBytes);
-  const std::size_t size = (matrix.bytes() + 63) / 64 * 64;
-  auto* memory = static_cast<std::uint8_t*>(std::aligned_alloc(64, size));
-  if (!memory) {
-    return Error{ErrorCode::kOutOfMemory, "there is not enough memory for the model's weights (" +
-                                              std::to_string(size >> 20) + " MiB for one matrix)"};
-  }
-  matrix.owner_.reset(memory);
-  matrix.data_ = memory;
 
   const auto* source = reinterpret_cast<const std::uint8_t*>(columns.data());
   withFormat(format, [&]<class F>(F) {
-    pool.parallelFor(matrix.groups(), 16, [&](int begin, int end) {
+    pool.parallelFor((n + kGroup - 1) / kGroup, 16, [&](int begin, int end) {
       for (int g = begin; g < end; ++g) {
-        std::uint8_t* unit = memory + static_cast<std::size_t>(g) * matrix.groupBytes_;
-        std::memset(unit, 0, matrix.groupBytes_);
+        std::uint8_t* unit = out + static_cast<std::size_t>(g) * groupBytes;
+        std::memset(unit, 0, groupBytes);
         for (std::size_t u = 0; u < units; ++u, unit += F::kPackedBytes) {
           for (int c = 0; c < kGroup && g * kGroup + c < n; ++c) {
             const std::size_t column = static_cast<std::size_t>(g * kGroup + c);
@@ -102,6 +92,29 @@ Result<PackedMatrix> PackedMatrix::pack(WeightFormat format, int n, int k, std::
       }
     });
   });
+}
+
+Result<PackedMatrix> PackedMatrix::pack(WeightFormat format, int n, int k, std::span<const std::byte> columns,
+                                        ThreadPool& pool) {
+  const std::size_t size = (bytesOf(format, n, k) + kAlignment - 1) / kAlignment * kAlignment;
+  auto* memory = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, size));
+  if (!memory) {
+    return Error{ErrorCode::kOutOfMemory, "there is not enough memory for the model's weights (" +
+                                              std::to_string(size >> 20) + " MiB for one matrix)"};
+  }
+  packInto(format, n, k, columns, pool, memory);
+  return at(format, n, k, {memory, [](const std::uint8_t* p) { std::free(const_cast<std::uint8_t*>(p)); }});
+}
+
+PackedMatrix PackedMatrix::at(WeightFormat format, int n, int k, std::shared_ptr<const std::uint8_t> data) {
+  assert(reinterpret_cast<std::uintptr_t>(data.get()) % kAlignment == 0);
+  PackedMatrix matrix;
+  matrix.format_ = format;
+  matrix.n_ = n;
+  matrix.k_ = k;
+  matrix.groupBytes_ = bytesOf(format, kGroup, k);
+  matrix.data_ = data.get();
+  matrix.owner_ = std::move(data);
   return matrix;
 }
 

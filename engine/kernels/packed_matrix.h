@@ -6,6 +6,9 @@
 // elements, 64 for NVFP4, 256 for K-quants and IQ4_XS) and is described by its format's header in quant/.
 // Columns past n are zero. The layout is the same for every kernel set. Immutable after packing; may be
 // shared between threads.
+//
+// A matrix does not own its bytes alone: those of a model lie together in one block of memory or one mapped
+// file, which lives as long as any of them (docs/model-loading.md).
 #pragma once
 
 #include <cstddef>
@@ -22,6 +25,10 @@ class ThreadPool;
 }
 
 namespace tandem::kernels {
+
+// Version of the layout. Packed weights are kept on disk: RAISE IT with every change to what pack() writes
+// for any format, or models will run on bytes of the old layout.
+inline constexpr std::uint32_t kPackingVersion = 1;
 
 enum class WeightFormat : std::uint8_t {
   kF32,
@@ -62,10 +69,24 @@ FormatTraits formatTraits(WeightFormat format);
 class PackedMatrix {
  public:
   PackedMatrix() = default;
-  // Interleaves `columns` (n rows of the file's tensor, each k elements, fastest along k) on the pool.
-  // REQUIRES: k is a multiple of the format's unit; columns.size() is what the format needs.
+  // Where packed bytes begin is a multiple of this.
+  static constexpr std::size_t kAlignment = 64;
+
+  // Bytes of a packed matrix.
+  static std::size_t bytesOf(WeightFormat format, int n, int k);
+
+  // Interleaves `columns` (n rows of the file's tensor, each k elements, fastest along k) on the pool, into
+  // bytesOf() bytes at `out`. Parts of a matrix that begin at a multiple of 8 columns may be packed one by
+  // one. REQUIRES: k is a multiple of the format's unit; columns.size() is what the format needs.
+  static void packInto(WeightFormat format, int n, int k, std::span<const std::byte> columns,
+                       ThreadPool& pool, std::uint8_t* out);
+
+  // The same, into memory of its own. Error: kOutOfMemory.
   static Result<PackedMatrix> pack(WeightFormat format, int n, int k, std::span<const std::byte> columns,
                                    ThreadPool& pool);
+
+  // A matrix whose packed bytes lie at `data`,. REQUIRES: data is aligned.
+  static PackedMatrix at(WeightFormat format, int n, int k, std::shared_ptr<const std::uint8_t> data);
 
   // Always inlined: kernel files are built for different instruction sets and must not leave copies to the
   // linker.
@@ -81,15 +102,12 @@ class PackedMatrix {
   bool empty() const { return n_ == 0; }
 
  private:
-  struct Free {
-    void operator()(std::uint8_t* p) const;
-  };
   WeightFormat format_ = WeightFormat::kF32;
   int n_ = 0;
   int k_ = 0;
   std::size_t groupBytes_ = 0;
-  std::unique_ptr<std::uint8_t[], Free> owner_;
-  const std::uint8_t* data_ = nullptr;  // owner_'s memory, 64-byte aligned
+  std::shared_ptr<const std::uint8_t> owner_;  // of the memory that data_ points into
+  const std::uint8_t* data_ = nullptr;
 };
 
 // Writes the k elements of one row of a file's tensor as fp32: value = scale * integer (+ minimum), rounded

@@ -15,7 +15,10 @@ using kernels::kLanes;
 
 constexpr int kMinRows = 33;  // a root and 32 drafted rows
 
-// Seconds that one row through the output head takes with `threads` threads; the head is the largest product.
+constexpr std::size_t kTimedBytes = std::size_t{16} << 20;
+
+// Seconds that one row takes through some columns of the output head with `threads` threads; the head is the
+// largest product. Each try takes other columns where there are enough, so that the caches do not hold them.
 double timeHead(const Model& model, const kernels::KernelSet& kernels, int threads) {
   const kernels::PackedMatrix& head = model.weights().head;
   if (kernels::isFloatFormat(head.format())) return 0;
@@ -26,12 +29,15 @@ double timeHead(const Model& model, const kernels::KernelSet& kernels, int threa
   const kernels::QuantizedRows row{k, q.data(), d.data(), s.data(), sums.data()};
   ThreadPool pool(threads);
   double best = 1e9;
+  const std::size_t groupBytes = head.bytes() / head.groups();
+  const int groups = std::clamp(static_cast<int>(kTimedBytes / groupBytes), 1, head.groups());
+  const int parts = head.groups() / groups;
   for (int i = 0; i < 4; ++i) {
+    const int first = i % parts * groups;
     const auto start = std::chrono::steady_clock::now();
-    pool.parallelFor(head.groups(), (head.groups() + threads * 4 - 1) / (threads * 4),
-                     [&](int begin, int end) {
-                       kernels.matmulQuantized(head, row, 1, begin, end, out.data(), out.size());
-                     });
+    pool.parallelFor(groups, (groups + threads * 4 - 1) / (threads * 4), [&](int begin, int end) {
+      kernels.matmulQuantized(head, row, 1, first + begin, first + end, out.data(), out.size());
+    });
     best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   return best;

@@ -1,11 +1,13 @@
 #include "engine/model/model.h"
 
+#include <sys/mman.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "engine/cache/recurrent_state.h"
 #include "engine/kernels/arithmetic.h"
@@ -24,8 +26,18 @@ std::uint64_t availableMemory() {
   return 0;
 }
 
-std::string hashOf(std::span<const std::byte> bytes) {
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+// XXH3-128 of the file's bytes. They are read through once and given back, so that they take no memory.
+std::string hashOf(const gguf::File& file) {
+  constexpr std::size_t kPart = std::size_t{2} << 20;
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
+  XXH3_128bits_reset(state.get());
+  const auto bytes = file.bytes();
+  for (std::size_t begin = 0; begin < bytes.size(); begin += kPart) {
+    const auto part = bytes.subspan(begin, std::min(kPart, bytes.size() - begin));
+    XXH3_128bits_update(state.get(), part.data(), part.size());
+    file.releasePages(part);
+  }
+  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
   char text[33];
   std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
                 static_cast<unsigned long long>(hash.low64));
@@ -58,13 +70,41 @@ int passRows(const ModelConfig& config) {
   return std::max(rows / kernels::kTile * kernels::kTile, kernels::kTile);
 }
 
-struct Progress {
-  const ModelOptions* options;
-  static void report(void* self, double fraction) {
-    const auto& callback = static_cast<Progress*>(self)->options->progress;
-    if (callback) callback(fraction);
+Result<WeightMemory> anonymousMemory(std::uint64_t bytes) {
+  const std::size_t size = std::max<std::uint64_t>(bytes, 1);
+  void* address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED) {
+    return Error{ErrorCode::kOutOfMemory,
+                 "there is not enough memory for the model's weights (" + megabytes(bytes) + ")"};
   }
-};
+  ::madvise(address, size, MADV_HUGEPAGE);  // fewer misses of the address translation
+  std::shared_ptr<std::uint8_t> data(static_cast<std::uint8_t*>(address),
+                                     [size](std::uint8_t* p) { ::munmap(p, size); });
+  return WeightMemory{data, bytes, data.get()};
+}
+
+// Reads the weights into a new file of the cache, or into memory where it takes none.
+Result<Weights> readWeights(const gguf::File& file, const ModelConfig& config, const WeightCache& cache,
+                            const WeightKey& key, ThreadPool& pool,
+                            const std::function<void(double)>& progress) {
+  if (const std::unique_ptr<NewWeightFile> kept = cache.create(key)) {
+    const WeightMemory memory{kept->data(), key.layout.bytes, kept->data().get()};
+    auto weights = Weights::load(file, config, memory, pool, progress);
+    if (weights.ok()) kept->keep(file.identity(), pool);
+    return weights;
+  }
+  const auto memory = anonymousMemory(key.layout.bytes);
+  if (!memory.ok()) return memory.error();
+  return Weights::load(file, config, *memory, pool, progress);
+}
+
+Status checkVocabulary(const Tokenizer& tokenizer, const ModelConfig& config) {
+  if (tokenizer.vocabSize() == static_cast<std::size_t>(config.vocabulary)) return {};
+  return Error{ErrorCode::kCorruptFile,
+               "the vocabulary has " + std::to_string(tokenizer.vocabSize()) + " tokens and the embedding " +
+                   std::to_string(config.vocabulary) + " rows",
+               "tokenizer.ggml.tokens"};
+}
 
 }  // namespace
 
@@ -141,22 +181,35 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string& path, const 
                                               " of memory and this machine has " + megabytes(plan.available) +
                                               " free"};
   }
-  auto tokenizer = Tokenizer::load(**file, {.preTokenizer = options.preTokenizer});
-  if (!tokenizer.ok()) return tokenizer.error();
-  if ((*tokenizer)->vocabSize() != static_cast<std::size_t>(config->vocabulary)) {
-    return Error{ErrorCode::kCorruptFile,
-                 "the vocabulary has " + std::to_string((*tokenizer)->vocabSize()) +
-                     " tokens and the embedding " + std::to_string(config->vocabulary) + " rows",
-                 "tokenizer.ggml.tokens"};
-  }
+  // Beside each other: the tokenizer is made, the file is hashed, kept weights are checked.
+  const gguf::File& from = **file;
+  const WeightCache cache(options.weightCache);
+  auto making = std::async(std::launch::async,
+                           [&] { return Tokenizer::load(from, {.preTokenizer = options.preTokenizer}); });
+  const auto known = cache.fingerprintOf(from.identity());
+  auto hashing = std::async(std::launch::async, [&] { return known ? *known : hashOf(from); });
+
+  const auto layout = Weights::layout(from, *config);
   ThreadPool pool(options.loadThreads > 0 ? options.loadThreads : availableCpus());
-  Progress progress{&options};
-  auto weights = Weights::load(**file, *config, pool, Progress::report, &progress);
+  WeightKey key;
+  std::shared_ptr<const std::uint8_t> kept;
+  if (layout.ok()) {
+    key = {hashing.get(), *layout};
+    kept = cache.find(key, from.identity(), pool, options.progress);
+  }
+  auto tokenizer = making.get();
+  if (!tokenizer.ok()) return tokenizer.error();
+  if (Status s = checkVocabulary(**tokenizer, *config); !s.ok()) return s.error();
+  if (!layout.ok()) return layout.error();
+  auto weights = kept ? Weights::load(from, *config, {kept, layout->bytes}, pool)
+                      : readWeights(from, *config, cache, key, pool, options.progress);
   if (!weights.ok()) return weights.error();
 
   auto model = std::shared_ptr<Model>(new Model);
-  model->template_ = readTemplate(**file, **tokenizer);
-  model->fingerprint_ = hashOf((*file)->bytes());
+  model->template_ = readTemplate(from, **tokenizer);
+  model->fingerprint_ = key.fingerprint;
+  model->weightsWereKept_ = kept != nullptr;
+  from.releasePages(from.bytes());
   model->file_ = std::move(*file);
   model->config_ = std::move(*config);
   model->weights_ = std::move(*weights);

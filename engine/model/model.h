@@ -27,6 +27,7 @@ struct ModelOptions {
   int loadThreads = 0;            // 0: all CPUs this process may use
   std::string preTokenizer = {};  // replaces the one that the file names; empty: the file's
   std::function<void(double fraction)> progress = {};  // may be empty
+  WeightCacheOptions weightCache = {};                 // without a folder, weights are packed at every load
 };
 
 class Model {
@@ -51,6 +52,8 @@ class Model {
   std::string quantizationName() const;  // "Q4_1", "Q4_K_M", ... by general.file_type
   std::uint64_t parameters() const;      // elements of all tensors
   const std::string& fingerprint() const { return fingerprint_; }  // XXH3-128 of the file's bytes, hex
+  // Whether the interleaved weights came from the cache.
+  bool weightsWereKept() const { return weightsWereKept_; }
   // Rows of one prefill pass such that a layer takes well under 200 ms, so that a cancel is heeded in time.
   int prefillRows() const;
 
@@ -62,6 +65,7 @@ class Model {
   std::shared_ptr<const Tokenizer> tokenizer_;
   Result<ChatTemplate> template_ = Error{ErrorCode::kNotFound, "the model has no chat template"};
   std::string fingerprint_;
+  bool weightsWereKept_ = false;
 };
 
 // "Q4_K_M" and the like, by general.file_type's number; "" when it is not known.

@@ -1,174 +1,9 @@
 #include "engine/model/weights.h"
 
-#include <cmath>
-#include <cstring>
+#include "engine/model/tensor_reader.h"
 
 namespace tandem {
 namespace {
-
-using kernels::PackedMatrix;
-using kernels::WeightFormat;
-
-std::string shapeText(const std::vector<std::uint64_t>& dims) {
-  std::string text;
-  for (const auto d : dims)
-    text += (text.empty() ? "" : " x ") + std::to_string(d);
-  return text;
-}
-
-// Takes tensors out of the file one by one and keeps the first error, so that the list of what a model needs
-// reads as a list.
-class TensorReader {
- public:
-  TensorReader(const gguf::File& file, ThreadPool& pool) : file_(file), pool_(pool) {}
-
-  // W of n rows of k elements, with the bias beside it if the file has one.
-  Linear linear(const std::string& name, int n, int k) {
-    Linear linear;
-    linear.weight = matrix(name + ".weight", n, k);
-    if (file_.findTensor(name + ".bias")) linear.bias = vector(name + ".bias", n);
-    return linear;
-  }
-
-  PackedMatrix matrix(const std::string& name, int n, int k) {
-    return slice(name, {static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(n)}, 0, n, k);
-  }
-
-  // Some rows of a tensor of n rows, in the order given, with the same rows of its bias.
-  Linear rowsOf(const std::string& name, int n, int k, const std::vector<int>& rows) {
-    Linear linear;
-    const gguf::TensorInfo* tensor =
-        find(name + ".weight", {static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(n)});
-    if (!tensor) return linear;
-    const auto format = formatOf(*tensor, k);
-    if (!status_.ok()) return linear;
-    const std::size_t rowBytes = tensor->bytes / n;
-    std::vector<std::byte> picked(rows.size() * rowBytes);
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      std::memcpy(picked.data() + i * rowBytes, file_.data(*tensor).data() + rows[i] * rowBytes, rowBytes);
-    linear.weight = pack(format, static_cast<int>(rows.size()), k, picked);
-    if (file_.findTensor(name + ".bias")) {
-      const std::vector<float> bias = vector(name + ".bias", n);
-      for (std::size_t i = 0; i < rows.size() && !bias.empty(); ++i)
-        linear.bias.push_back(bias[rows[i]]);
-    }
-    return linear;
-  }
-
-  // A matrix per expert: rows rowBegin … rowBegin + n - 1 of the tensor's `rows` rows of each.
-  std::vector<PackedMatrix> experts(const std::string& name, int count, int rows, int rowBegin, int n,
-                                    int k) {
-    const std::vector<std::uint64_t> dims = {static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(rows),
-                                             static_cast<std::uint64_t>(count)};
-    std::vector<PackedMatrix> matrices;
-    for (int e = 0; e < count && status_.ok(); ++e)
-      matrices.push_back(slice(name, dims, e * rows + rowBegin, n, k));
-    return matrices;
-  }
-
-  std::vector<float> vector(const std::string& name, int n) {
-    return numbers(name, {static_cast<std::uint64_t>(n)}, n);
-  }
-
-  // A tensor of few numbers in fp32, in the file's order.
-  std::vector<float> numbers(const std::string& name, const std::vector<std::uint64_t>& dims, int rowLength) {
-    const gguf::TensorInfo* tensor = find(name, dims);
-    if (!tensor) return {};
-    const auto format = formatOf(*tensor, rowLength);
-    if (!status_.ok()) return {};
-    std::vector<float> values(tensor->elements);
-    const std::size_t rows = tensor->elements / rowLength, rowBytes = tensor->bytes / rows;
-    for (std::size_t r = 0; r < rows; ++r) {
-      kernels::dequantizeRow(format, file_.data(*tensor).data() + r * rowBytes, rowLength,
-                             values.data() + r * rowLength);
-    }
-    for (const float value : values) {
-      if (!std::isfinite(value)) {
-        fail({ErrorCode::kCorruptFile, "the tensor " + name + " holds a number that is not finite", name,
-              tensor->offset});
-        break;
-      }
-    }
-    return values;
-  }
-
-  // A tensor of one dimension as a matrix of one row.
-  PackedMatrix oneRow(const std::string& name, int k) {
-    return slice(name, {static_cast<std::uint64_t>(k)}, 0, 1, k);
-  }
-
-  EmbeddingTable embedding(const std::string& name, int n, int k) {
-    const gguf::TensorInfo* tensor =
-        find(name, {static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(n)});
-    if (!tensor) return {};
-    const auto format = formatOf(*tensor, k);
-    return {format, file_.data(*tensor).data(), static_cast<std::size_t>(tensor->bytes / n)};
-  }
-
-  bool has(const std::string& name) const { return file_.findTensor(name) != nullptr; }
-  void fail(Error error) {
-    if (status_.ok()) status_ = std::move(error);
-  }
-  const Status& status() const { return status_; }
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  // Rows rowBegin … rowBegin + n - 1 of a tensor, counted over all its dimensions but the first.
-  PackedMatrix slice(const std::string& name, const std::vector<std::uint64_t>& dims, int rowBegin, int n,
-                     int k) {
-    const gguf::TensorInfo* tensor = find(name, dims);
-    if (!tensor) return {};
-    const auto format = formatOf(*tensor, k);
-    if (!status_.ok()) return {};
-    const std::size_t rowBytes = tensor->bytes / (tensor->elements / k);
-    PackedMatrix packed = pack(format, n, k, file_.data(*tensor).subspan(rowBegin * rowBytes, n * rowBytes));
-    file_.releasePages(*tensor);
-    return packed;
-  }
-
-  PackedMatrix pack(WeightFormat format, int n, int k, std::span<const std::byte> rows) {
-    auto packed = PackedMatrix::pack(format, n, k, rows, pool_);
-    if (!packed.ok()) return fail(packed.error()), PackedMatrix();
-    bytes_ += packed->bytes();
-    return std::move(packed).value();
-  }
-
-  const gguf::TensorInfo* find(const std::string& name, const std::vector<std::uint64_t>& dims) {
-    if (!status_.ok()) return nullptr;
-    const gguf::TensorInfo* tensor = file_.findTensor(name);
-    if (!tensor) {
-      fail({ErrorCode::kCorruptFile, "the model file lacks the tensor " + name + "; it is incomplete", name});
-      return nullptr;
-    }
-    if (tensor->dims != dims) {
-      fail({ErrorCode::kCorruptFile,
-            "the tensor " + name + " has the shape " + shapeText(tensor->dims) + " where the model needs " +
-                shapeText(dims),
-            name, tensor->offset});
-      return nullptr;
-    }
-    return tensor;
-  }
-
-  WeightFormat formatOf(const gguf::TensorInfo& tensor, int k) {
-    auto format = kernels::weightFormatOf(tensor.type);
-    if (!format.ok()) {
-      fail({ErrorCode::kUnsupported, "the tensor " + tensor.name + ": " + format.error().message, tensor.name,
-            tensor.offset});
-      return WeightFormat::kF32;
-    }
-    if (k % kernels::formatTraits(*format).unitElements != 0) {
-      fail({ErrorCode::kCorruptFile, "rows of the tensor " + tensor.name + " are no whole number of blocks",
-            tensor.name, tensor.offset});
-    }
-    return *format;
-  }
-
-  const gguf::File& file_;
-  ThreadPool& pool_;
-  Status status_;
-  std::size_t bytes_ = 0;
-};
 
 // Rows [begin, begin + length) of each of `count` pieces of `stride` rows.
 std::vector<int> everyPiece(int count, int stride, int begin, int length) {
@@ -297,25 +132,37 @@ NextnWeights readNextn(TensorReader& in, const ModelConfig& c) {
   return w;
 }
 
-}  // namespace
-
-Result<Weights> Weights::load(const gguf::File& file, const ModelConfig& c, ThreadPool& pool,
-                              void (*progress)(void* context, double fraction), void* context) {
-  TensorReader in(file, pool);
+Weights readWeights(TensorReader& in, const ModelConfig& c, const std::function<void(double)>& progress) {
   Weights w;
   w.embedding = in.embedding("token_embd.weight", c.vocabulary, c.dim);
   w.outputNorm = in.vector("output_norm.weight", c.dim);
   if (in.has("rope_freqs.weight")) w.ropeFactors = in.vector("rope_freqs.weight", c.rope.dims / 2);
   for (int i = 0; i < c.layers && in.status().ok(); ++i) {
     w.layers.push_back(readLayer(in, c, i));
-    if (progress) progress(context, static_cast<double>(i + 1) / (c.layers + 1));
+    if (progress) progress(static_cast<double>(i + 1) / (c.layers + 1));
   }
   if (c.nextnLayers > 0) w.nextn = readNextn(in, c);
   w.head = in.matrix(in.has("output.weight") ? "output.weight" : "token_embd.weight", c.vocabulary, c.dim);
-  if (!in.status().ok()) return in.status().error();
-  if (progress) progress(context, 1.0);
-  w.bytes = in.bytes();
+  if (progress && in.status().ok()) progress(1.0);
   return w;
+}
+
+}  // namespace
+
+Result<WeightLayout> Weights::layout(const gguf::File& file, const ModelConfig& config) {
+  TensorReader in(file);
+  readWeights(in, config, {});
+  if (!in.status().ok()) return in.status().error();
+  return in.layout();
+}
+
+Result<Weights> Weights::load(const gguf::File& file, const ModelConfig& config, const WeightMemory& memory,
+                              ThreadPool& pool, const std::function<void(double fraction)>& progress) {
+  TensorReader in(file, memory, pool);
+  Weights weights = readWeights(in, config, progress);
+  if (!in.status().ok()) return in.status().error();
+  weights.bytes = memory.bytes;
+  return weights;
 }
 
 }  // namespace tandem

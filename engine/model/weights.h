@@ -1,6 +1,8 @@
 // The weights of a model, ready for the kernels: matrices interleaved, vectors in fp32.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 #include "engine/gguf/file.h"
 #include "engine/kernels/packed_matrix.h"
 #include "engine/model/config.h"
+#include "engine/model/weight_cache.h"
 
 namespace tandem {
 
@@ -72,6 +75,13 @@ struct EmbeddingTable {
   std::size_t rowBytes = 0;
 };
 
+// What the interleaved matrices lie in.
+struct WeightMemory {
+  std::shared_ptr<const std::uint8_t> data;  // aligned to a page
+  std::uint64_t bytes = 0;
+  std::uint8_t* writable = nullptr;  // the same, to be filled; null: it holds them already
+};
+
 struct Weights {
   EmbeddingTable embedding;
   std::vector<LayerWeights> layers;
@@ -79,12 +89,16 @@ struct Weights {
   kernels::PackedMatrix head;     // (vocabulary, dim); the embedding where the file has no output.weight
   std::optional<NextnWeights> nextn;
   std::vector<float> ropeFactors;  // (rope.dims / 2) divisors of the frequencies, or empty
-  std::size_t bytes = 0;           // of all interleaved matrices
+  std::uint64_t bytes = 0;         // of all interleaved matrices
 
-  // Reads, checks and interleaves every tensor; the file's pages are given back as it goes. `progress` may be
-  // null. Errors name the tensor: kCorruptFile (missing, wrong shape), kUnsupported (type), kOutOfMemory.
-  static Result<Weights> load(const gguf::File& file, const ModelConfig& config, ThreadPool& pool,
-                              void (*progress)(void* context, double fraction), void* context);
+  // How the matrices will lie, by the file's table of tensors alone. Errors name the tensor: kCorruptFile
+  // (missing, wrong shape), kUnsupported (type).
+  static Result<WeightLayout> layout(const gguf::File& file, const ModelConfig& config);
+
+  // Reads every tensor; the file's pages are given back as it goes. `progress` may be empty. Error:
+  // kCorruptFile, a number that is not finite. REQUIRES: the memory is as layout() says.
+  static Result<Weights> load(const gguf::File& file, const ModelConfig& config, const WeightMemory& memory,
+                              ThreadPool& pool, const std::function<void(double fraction)>& progress = {});
 };
 
 }  // namespace tandem

@@ -5,8 +5,9 @@
 namespace tandem {
 
 Result<std::unique_ptr<DraftModel>> DraftModel::load(const std::string& path, const Model& target,
-                                                     const DecoderOptions& options) {
-  auto model = Model::load(path);
+                                                     const DecoderOptions& options,
+                                                     const ModelOptions& modelOptions) {
+  auto model = Model::load(path, modelOptions);
   if (!model.ok()) return model.error();
   const Status same = sameVocabulary(target.tokenizer().vocabulary(), (*model)->tokenizer().vocabulary());
   if (!same.ok()) return same.error();

@@ -15,7 +15,8 @@ class DraftModel {
   // Loads the file and checks that its token ids mean what the target's mean. Errors: those of Model::load
   // and Decoder::create; kUnsupported for another vocabulary.
   static Result<std::unique_ptr<DraftModel>> load(const std::string& path, const Model& target,
-                                                  const DecoderOptions& options);
+                                                  const DecoderOptions& options,
+                                                  const ModelOptions& modelOptions = {});
 
   Decoder& decoder() { return *decoder_; }
   const Model& model() const { return decoder_->model(); }

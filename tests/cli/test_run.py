@@ -1,5 +1,6 @@
 """tandem-cli run: a completion, its figures, and that neither drafts nor kernels change it."""
 
+import os
 import signal
 import subprocess
 import time
@@ -39,6 +40,18 @@ class Run(client.CliTest):
         self.assertEqual(stats["finish"], "stop")
         ids = self.good("run", "-p", QUESTION, "--ids").stdout.split()
         self.assertEqual([int(token) for token in ids], answer["ids"])
+
+    def test_weights_are_kept_and_change_nothing(self):
+        packed = self.good_json("run", "-p", QUESTION, "-n", "3", "--no-weight-cache")
+        first, second = (self.good_json("run", "-p", QUESTION, "-n", "3") for _ in range(2))
+        again = self.good_json("run", "-p", QUESTION, "-n", "3", "--no-weight-cache")
+        runs = (packed, first, second, again)
+        self.assertEqual([run["weights_were_kept"] for run in runs], [False, False, True, False])
+        self.assertEqual(len(os.listdir(self.path("home/cache/weights"))), 1)
+        for run in runs:
+            self.assertGreater(run["load_ms"], 0)
+            self.assertEqual(run["model_fingerprint"], packed["model_fingerprint"])
+            self.assertEqual(run["stats"]["logits_fingerprint"], packed["stats"]["logits_fingerprint"])
 
     def test_file_is_the_prompt(self):
         by_option = self.good_json("run", "-p", QUESTION, "-n", "3")
