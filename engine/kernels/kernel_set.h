@@ -33,21 +33,36 @@ constexpr std::size_t cacheElementBytes(CacheType type) {
   return type == CacheType::kF16 ? 2 : 4;
 }
 
-// One row's attention over the keys of one KV head, for the `heads` query heads that share it. The visible
-// keys are positions begin … end - 1; key(p) and value(p) are rows of `stride` elements of the cache type,
-// padded with zeros from headDim to stride (a multiple of kLanes).
+// Attention of some rows over the keys of one KV head, for the `heads` query heads that share it. Row r sees
+// positions begin[r] … end[r] - 1. Keys and values are rows of `stride` elements of the cache type, padded
+// with zeros from headDim to stride (a multiple of kLanes); what no row sees is never read.
 struct AttentionJob {
-  const float* q;  // (heads, headDim)
-  int heads;
-  int headDim;
-  int stride;
-  int begin, end;             // visible positions; begin < end
-  const void* const* keys;    // keys[p - tileStart(begin)] for begin <= p < end; the others are never read
-  const void* const* values;  // same indexing
-  float scale;                // q·k is multiplied by this
-  float softCap;              // 0: none
-  float* out;                 // (heads, headDim)
+  int rows, heads, headDim, stride;
+  const float* q;  // (heads, headDim) of row r at q + r * qStride
+  float* out;      // likewise, at out + r * outStride
+  std::size_t qStride, outStride;
+  const int* begin;
+  const int* end;
+  // Tiles firstTile … tailTile - 1, the same for every row: kTile rows each, at [tile - firstTile].
+  int firstTile, tailTile;
+  const void* const* keyTiles;
+  const void* const* valueTiles;
+  // The positions after them, one by one: row r's at [r * tailStride + position - kTile * tailTile].
+  const void* const* tailKeys;
+  const void* const* tailValues;
+  std::size_t tailStride;  // 0: every row reads the same list
+  float scale;             // q·k is multiplied by this
+  float softCap;           // 0: none
+  // Null: out is written. Otherwise what tiles beginTile … endTile - 1 give is left here, as
+  // tilePartialFloats() says, for joinTiles(); out is not touched.
+  float* partials = nullptr;
+  int beginTile = 0, endTile = 0;
 };
+// Floats that a tile leaves for `queries` rows' heads: their maxima, their sums, and (query, headDim rounded
+// up to 16) weighted values. Tile t's lie at partials + (t - firstTile) * tilePartialFloats().
+constexpr std::size_t tilePartialFloats(int queries, int headDim) {
+  return static_cast<std::size_t>(queries) * (2 + (headDim + 15) / 16 * 16);
+}
 // First position of the tile that holds `position`.
 constexpr int tileStart(int position) {
   return position / 64 * 64;
@@ -95,6 +110,8 @@ struct KernelSet {
 
   void (*attendF16)(const AttentionJob& job);
   void (*attendF32)(const AttentionJob& job);
+  // Joins the partials of all the job's tiles, left to right, and writes out.
+  void (*joinTiles)(const AttentionJob& job);
 
   // gate = activation(gate) * up.
   void (*gatedActivation)(float* gate, const float* up, int n, Activation activation);

@@ -36,6 +36,7 @@ struct Activations {
   std::vector<float> q;                             // (rows, heads * headDim)
   std::vector<float> k, v;                          // (rows, kvHeads * headDim)
   std::vector<float> attention;                     // (rows, heads * headDim)
+  std::vector<float> partials;                      // of attention's tiles; as large as was needed so far
   std::vector<float> attentionGate;                 // (rows, heads * headDim), where attention is gated
   std::vector<float> z, deltaOut;                   // (rows, valueDim) of delta-net layers
   std::vector<float> gate, up;                      // (rows, feedForward), the widest of those there are

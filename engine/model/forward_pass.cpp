@@ -22,8 +22,10 @@ ForwardPass::ForwardPass(Decoder& decoder, const Sequence& sequence, const Batch
       cancel_(cancel),
       rows_(batch.size()),
       children_(batch.size(), 0) {
-  for (const BatchRow& row : batch.rows) {
-    if (row.parent >= 0) ++children_[row.parent];
+  for (int r = 0; r < rows_; ++r) {
+    const int parent = batch.rows[r].parent;
+    if (parent >= 0) ++children_[parent];
+    chain_ &= parent == r - 1;
   }
   buildRope(a_.cosine, a_.sine, config_.rope.base, config_.rope.positionScale);
   if (config_.window > 0) buildRope(a_.cosineWindowed, a_.sineWindowed, config_.rope.baseWindowed, 1.0);
@@ -148,48 +150,6 @@ void ForwardPass::storeKeysAndValues(int layer) {
       if (!finite) finite_.store(false);
     }
   }
-}
-
-void ForwardPass::attend(int layer, int firstKey) {
-  if (!finite_.load()) return;
-  const int window = config_.windowOf(layer), slot = config_.slotOf(layer);
-  const auto attention =
-      d_.layout_.type == kernels::CacheType::kF16 ? kernels_.attendF16 : kernels_.attendF32;
-  // One unit: a row and the query heads that share a KV head.
-  split(rows_ * config_.kvHeads, [&](int first, int last) {
-    thread_local std::vector<const void*> keys, values;
-    for (int unit = first; unit < last; ++unit) {
-      const int row = unit / config_.kvHeads, head = unit % config_.kvHeads;
-      const int position = batch_.rows[row].position;
-      const int begin = window > 0 ? std::max(firstKey, position - window + 1) : firstKey;
-      const int origin = kernels::tileStart(begin);
-      keys.assign(position + 1 - origin, nullptr);
-      values.assign(position + 1 - origin, nullptr);
-      // The row's own path, from itself to the root, waits in the scratch; what lies before it is committed.
-      int p = position;
-      for (int r = row; r >= 0 && p >= begin; r = batch_.rows[r].parent, --p) {
-        keys[p - origin] = d_.scratch_.row(slot, KvPart::kKey, head, r);
-        values[p - origin] = d_.scratch_.row(slot, KvPart::kValue, head, r);
-      }
-      for (; p >= begin; --p) {
-        keys[p - origin] = sequence_.kv.row(slot, KvPart::kKey, head, p);
-        values[p - origin] = sequence_.kv.row(slot, KvPart::kValue, head, p);
-      }
-      const int group = config_.headsPerKv();
-      const std::size_t at = (static_cast<std::size_t>(row) * config_.heads + head * group) * config_.headDim;
-      attention({.q = a_.q.data() + at,
-                 .heads = group,
-                 .headDim = config_.headDim,
-                 .stride = d_.layout_.stride,
-                 .begin = begin,
-                 .end = position + 1,
-                 .keys = keys.data(),
-                 .values = values.data(),
-                 .scale = config_.attentionScale,
-                 .softCap = config_.attentionSoftCap,
-                 .out = a_.attention.data() + at});
-    }
-  });
 }
 
 void ForwardPass::gateAttention() {

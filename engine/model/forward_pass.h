@@ -61,6 +61,10 @@ class ForwardPass {
   // Rows first … first + rows - 1 of `in` (quantised before, where w is) times columns of w.
   void multiply(const kernels::PackedMatrix& w, const float* in, int first, int rows, int groupBegin,
                 int groupEnd, float* out);
+  struct VisibleKeys;
+  VisibleKeys visibleKeys(int layer, int firstKey) const;
+  // Rows row … row + rows - 1 and one KV head.
+  kernels::AttentionJob attentionJob(const VisibleKeys& keys, int row, int rows, int kvHead);
   void logitsOf(const float* normed, int count, const kernels::PackedMatrix& w);
   void gatedActivation(float* gate, const float* up, int rows, int width);  // gate = activation(gate) * up
   void convolve(int layer);
@@ -97,6 +101,7 @@ class ForwardPass {
   const std::atomic<bool>* cancel_;
   const int rows_;
   std::vector<int> children_;  // per row, how many rows follow it
+  bool chain_ = true;          // each row follows the one before it
   kernels::QuantizedRows int8_;
   std::vector<std::vector<Pick>> picks_;  // per expert
   std::vector<float> expertWeights_;      // (rows * used), by rank

@@ -28,17 +28,26 @@ void attend(benchmark::State& state, const kernels::KernelSet& set, kernels::Cac
     (i < context ? keys : values)[i % context] = row;
   }
   std::vector<float> out(kHeads * kHeadDim);
-  const kernels::AttentionJob job = {.q = q.data(),
+  const int begin = 0;
+  const kernels::AttentionJob job = {.rows = 1,
                                      .heads = kHeads,
                                      .headDim = kHeadDim,
                                      .stride = kHeadDim,
-                                     .begin = 0,
-                                     .end = context,
-                                     .keys = keys.data(),
-                                     .values = values.data(),
+                                     .q = q.data(),
+                                     .out = out.data(),
+                                     .qStride = kHeads * kHeadDim,
+                                     .outStride = kHeads * kHeadDim,
+                                     .begin = &begin,
+                                     .end = &context,
+                                     .firstTile = 0,
+                                     .tailTile = 0,
+                                     .keyTiles = nullptr,
+                                     .valueTiles = nullptr,
+                                     .tailKeys = keys.data(),
+                                     .tailValues = values.data(),
+                                     .tailStride = 0,
                                      .scale = 0.125f,
-                                     .softCap = 0,
-                                     .out = out.data()};
+                                     .softCap = 0};
   const auto kernel = type == kernels::CacheType::kF16 ? set.attendF16 : set.attendF32;
   for ([[maybe_unused]] auto _ : state) {
     kernel(job);

@@ -1,4 +1,4 @@
-// Norms, rotations, activations, conversions and attention: every kernel set against the reference, bit for
+// Norms, rotations, activations, conversions: every kernel set against the reference, bit for
 // bit, and the polynomials against libm in double.
 #include <QtTest>
 #include <cmath>
@@ -22,40 +22,6 @@ bool sameBits(const void* a, const void* b, std::size_t bytes) {
 double ulpOf(double x) {
   return std::nextafter(std::fabs(x), INFINITY) - std::fabs(x);
 }
-
-// Cached rows of one KV head, and a job over them.
-struct AttentionCase {
-  AttentionCase(CacheType type, int headDim, int heads, int positions, std::uint32_t seed)
-      : dim(headDim), stride(roundUp(headDim, kLanes)), q(randomRows(heads, headDim, seed, 1.0f)) {
-    const std::size_t rowBytes = stride * cacheElementBytes(type);
-    memory.resize(rowBytes * positions * 2);
-    for (int p = 0; p < positions * 2; ++p) {
-      const auto row = randomRows(1, headDim, seed + 17 * p + 1, 1.0f);
-      referenceKernels().toCache(row.data(), headDim, type, memory.data() + p * rowBytes);
-    }
-    for (int p = 0; p < positions; ++p) {
-      keys.push_back(memory.data() + p * rowBytes);
-      values.push_back(memory.data() + (positions + p) * rowBytes);
-    }
-  }
-  std::vector<float> run(const KernelSet& set, CacheType type, int heads, int begin, int end,
-                         float softCap) const {
-    std::vector<float> out(static_cast<std::size_t>(heads) * dim);
-    // Keys before begin must not be needed: the list holds null there.
-    std::vector<const void*> k(keys.begin() + tileStart(begin), keys.begin() + end);
-    std::vector<const void*> v(values.begin() + tileStart(begin), values.begin() + end);
-    for (int p = tileStart(begin); p < begin; ++p)
-      k[p - tileStart(begin)] = v[p - tileStart(begin)] = nullptr;
-    const AttentionJob job{q.data(), heads,    dim,    stride,  begin,     end,
-                           k.data(), v.data(), 0.125f, softCap, out.data()};
-    (type == CacheType::kF16 ? set.attendF16 : set.attendF32)(job);
-    return out;
-  }
-  int dim, stride;
-  std::vector<float> q;
-  std::vector<std::byte> memory;
-  std::vector<const void*> keys, values;
-};
 
 }  // namespace
 
@@ -179,46 +145,6 @@ class TestElementwise : public QObject {
         }
       }
     }
-  }
-
-  void setsAgreeOnAttention() {
-    for (const CacheType type : {CacheType::kF16, CacheType::kF32}) {
-      for (const int dim : {8, 64, 100, 256}) {
-        for (const int heads : {1, 2, 3, 4, 7}) {
-          const AttentionCase attention(type, dim, heads, 200, 31 * dim + heads);
-          for (const auto& [begin, end] :
-               {std::pair(0, 1), std::pair(0, 64), std::pair(0, 65), std::pair(3, 200), std::pair(63, 64),
-                std::pair(70, 130), std::pair(127, 131)}) {
-            for (const float cap : {0.0f, 20.0f}) {
-              const auto expected = attention.run(referenceKernels(), type, heads, begin, end, cap);
-              for (const KernelSet* set : availableKernels()) {
-                const auto got = attention.run(*set, type, heads, begin, end, cap);
-                QVERIFY2(sameBits(expected.data(), got.data(), expected.size() * 4), set->name);
-              }
-            }
-          }
-        }
-      }
-    }
-  }
-
-  void attentionIsAWeightedMean() {
-    const AttentionCase attention(CacheType::kF32, 64, 1, 150, 77);
-    const auto out = attention.run(bestKernels(), CacheType::kF32, 1, 10, 150, 0.0f);
-    std::vector<double> weight(150), exact(64);
-    double sum = 0;
-    for (int p = 10; p < 150; ++p) {
-      double dot = 0;
-      for (int i = 0; i < 64; ++i)
-        dot += double(attention.q[i]) * static_cast<const float*>(attention.keys[p])[i];
-      sum += weight[p] = std::exp(dot * 0.125);
-    }
-    for (int p = 10; p < 150; ++p) {
-      for (int i = 0; i < 64; ++i)
-        exact[i] += weight[p] / sum * static_cast<const float*>(attention.values[p])[i];
-    }
-    for (int i = 0; i < 64; ++i)
-      QVERIFY(std::fabs(out[i] - exact[i]) < 1e-6);
   }
 };
 

@@ -64,22 +64,34 @@ float element(const void* row, int i) {
   return static_cast<const float*>(row)[i];
 }
 
+// Where row `row` finds what a position keeps, of keys or values.
+template <CacheType type>
+const void* rowAt(const AttentionJob& job, const void* const* tiles, const void* const* tail, int row,
+                  int position) {
+  const int tile = position / kTile;
+  if (tile >= job.tailTile) return tail[row * job.tailStride + position - job.tailTile * kTile];
+  return static_cast<const std::byte*>(tiles[tile - job.firstTile]) +
+         position % kTile * job.stride * cacheElementBytes(type);
+}
+
 template <CacheType type>
 void carriedMaximum(const AttentionJob& job) {
-  const int first = tileStart(job.begin);
-  for (int h = 0; h < job.heads; ++h) {
-    const float* q = job.q + h * job.headDim;
-    float* out = job.out + h * job.headDim;
+  for (int query = 0; query < job.rows * job.heads; ++query) {
+    const int row = query / job.heads, head = query % job.heads;
+    const float* q = job.q + row * job.qStride + head * job.headDim;
+    float* out = job.out + row * job.outStride + head * job.headDim;
     std::fill(out, out + job.headDim, 0.0f);
     float m = -INFINITY, l = 0;
-    for (int p = job.begin; p < job.end; ++p) {
+    for (int p = job.begin[row]; p < job.end[row]; ++p) {
+      const void* key = rowAt<type>(job, job.keyTiles, job.tailKeys, row, p);
+      const void* value = rowAt<type>(job, job.valueTiles, job.tailValues, row, p);
       float s = 0;
       for (int i = 0; i < job.headDim; ++i)
-        s = std::fmaf(q[i], element<type>(job.keys[p - first], i), s);
+        s = std::fmaf(q[i], element<type>(key, i), s);
       s *= job.scale;
       const float newMax = std::max(m, s), keep = std::exp(m - newMax), weight = std::exp(s - newMax);
       for (int i = 0; i < job.headDim; ++i)
-        out[i] = out[i] * keep + weight * element<type>(job.values[p - first], i);
+        out[i] = out[i] * keep + weight * element<type>(value, i);
       l = l * keep + weight;
       m = newMax;
     }
@@ -88,20 +100,33 @@ void carriedMaximum(const AttentionJob& job) {
   }
 }
 
-// Rule 3, masked keys: the slot in memory after the row's own key takes part.
+// Rule 3, masked keys: the slot in memory after a row's own key takes part. Rows are computed one by one.
 template <CacheType type>
 void nextSlotIsRead(const AttentionJob& job) {
-  const int first = tileStart(job.begin), count = job.end - first;
-  std::vector<const void*> keys(job.keys, job.keys + count), values(job.values, job.values + count);
   const std::size_t rowBytes = job.stride * cacheElementBytes(type);
-  keys.push_back(static_cast<const std::byte*>(keys.back()) + rowBytes);
-  values.push_back(static_cast<const std::byte*>(values.back()) + rowBytes);
-  AttentionJob longer = job;
-  longer.end = job.end + 1;
-  longer.keys = keys.data();
-  longer.values = values.data();
-  (type == CacheType::kF16 ? base->attendF16 : base->attendF32)(longer);
+  for (int row = 0; row < job.rows; ++row) {
+    const int tailBegin = job.tailTile * kTile, end = job.end[row] + 1;
+    const void* const* keysOfRow = job.tailKeys + row * job.tailStride;
+    const void* const* valuesOfRow = job.tailValues + row * job.tailStride;
+    std::vector<const void*> keys(keysOfRow, keysOfRow + (job.end[row] - tailBegin));
+    std::vector<const void*> values(valuesOfRow, valuesOfRow + (job.end[row] - tailBegin));
+    keys.push_back(static_cast<const std::byte*>(keys.back()) + rowBytes);
+    values.push_back(static_cast<const std::byte*>(values.back()) + rowBytes);
+    AttentionJob longer = job;
+    longer.rows = 1;
+    longer.q += row * job.qStride;
+    longer.out += row * job.outStride;
+    longer.begin += row;
+    longer.end = &end;
+    longer.tailKeys = keys.data();
+    longer.tailValues = values.data();
+    longer.partials = nullptr;
+    (type == CacheType::kF16 ? base->attendF16 : base->attendF32)(longer);
+  }
 }
+
+// With either of the two above, attention has no tiles to join.
+void nothingToJoin(const AttentionJob&) {}
 
 // Rule 4: every second row is cut instead of rounded.
 bool cutToCacheAtTimes(const float* x, int n, CacheType type, void* out) {
@@ -198,6 +223,7 @@ std::vector<Fault> plantFaults(const KernelSet& set, int vocabulary) {
   plant("other quantisation for later rows", "2", &KernelSet::quantizeRow, otherScaleForLaterRows);
   plant("carried maximum", "3", &KernelSet::attendF16, carriedMaximum<CacheType::kF16>);
   plant("masked key that is read", "3", &KernelSet::attendF16, nextSlotIsRead<CacheType::kF16>);
+  faults[faults.size() - 2].kernels.joinTiles = faults.back().kernels.joinTiles = nothingToJoin;
   plant("key that is not rounded", "4", &KernelSet::toCache, cutToCacheAtTimes);
   plant("norm in plain order", "5", &KernelSet::rmsNorm, normInPlainOrder);
   plant("exponential of the C library", "5", &KernelSet::gatedActivation, activationOfTheLibrary);

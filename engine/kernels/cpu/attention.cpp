@@ -1,171 +1,185 @@
-// Attention (rule 3): up to four query heads share each key and value that is read and converted.
-#include "engine/kernels/arithmetic.h"
+// Attention (rule 3). A query is one head of one row. Queries are taken in blocks; for each tile of keys its
+// keys and values are turned to fp32 once for the block, then scores, weights and weighted values are
+// computed several queries at a time. Every sum keeps the contract's order: a score's eight lanes run along
+// the head, a weighted value is one chain over the row's visible keys.
+#include "engine/kernels/cpu/attention_tile.h"
 #include "engine/kernels/cpu/cpu_kernels.h"
-#include "engine/kernels/cpu/f8.h"
 
 namespace tandem::kernels::TANDEM_SET {
 namespace {
 
-constexpr int kMaxHeadDim = 512;  // checked when a model is loaded
-
-// What H query heads have gathered so far.
-template <int H>
+// What the queries of a block have gathered from the tiles so far.
 struct State {
-  float q[H][kMaxHeadDim];    // padded with zeros to the stride
-  float out[H][kMaxHeadDim];  // weighted sum of values
-  float max[H];
-  float sum[H];
-  bool started = false;
+  bool started[kMaxQueries];
+  float max[kMaxQueries], sum[kMaxQueries];
+  float out[kBlockFloats];
 };
 
-// weights[h][p] = score of key p, for begin <= p < end.
-template <class T, int H>
-TANDEM_INLINE void scores(const AttentionJob& job, const State<H>& state, const void* const* keys, int begin,
-                          int end, float (&weights)[H][kTile]) {
-  for (int p = begin; p < end; ++p) {
-    const T* key = static_cast<const T*>(keys[p]);
-    F8 lanes[H];
-    for (int h = 0; h < H; ++h)
-      lanes[h] = zero();
-    for (int i = 0; i < job.stride; i += 8) {
-      const F8 k = load(key + i);
-      for (int h = 0; h < H; ++h)
-        lanes[h] = fma(load(state.q[h] + i), k, lanes[h]);
-    }
-    for (int h = 0; h < H; ++h)
-      weights[h][p] = fold(lanes[h]) * job.scale;
-  }
+TANDEM_INLINE void start(State& state, int count) {
+  for (int h = 0; h < count; ++h)
+    state.started[h] = false;
 }
 
-TANDEM_INLINE float maximumOf(const float* weights, int begin, int end) {
-  float m = weights[begin];
-  for (int p = begin + 1; p < end; ++p)
-    m = kernels::maxOf(m, weights[p]);
-  return m;
-}
-
-// Turns scores into exp(score - max), +0 where nothing is visible; returns the folded sum. A lane is a
-// position mod 8.
-TANDEM_INLINE float exponentials(float* weights, float max, int begin, int end) {
-  const F8 indices = {_mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7)};
-  F8 lanes = zero();
-  for (int p = begin / 8 * 8; p < end; p += 8) {
-    const F8 position = indices + all(static_cast<float>(p));
-    const F8 before = lessThan(position, all(static_cast<float>(begin)));
-    const F8 inside = lessThan(position, all(static_cast<float>(end)));
-    F8 w = exp(load(weights + p) - all(max));
-    w = select(before, zero(), select(inside, w, zero()));
-    store(weights + p, w);
-    lanes = lanes + w;
-  }
-  return fold(lanes);
-}
-
-// tileOut[h] = sum over p of weight times value, one chain per element in the order of p.
-template <class T, int H>
-TANDEM_INLINE void weightedValues(const AttentionJob& job, const void* const* values, int begin, int end,
-                                  const float (&weights)[H][kTile], float (&tileOut)[H][kMaxHeadDim]) {
-  for (int i = 0; i < job.stride; i += 16) {
-    const bool two = i + 8 < job.stride;
-    F8 low[H], high[H];
-    for (int h = 0; h < H; ++h)
-      low[h] = high[h] = zero();
-    for (int p = begin; p < end; ++p) {
-      const T* value = static_cast<const T*>(values[p]) + i;
-      const F8 v0 = load(value);
-      const F8 v1 = two ? load(value + 8) : zero();
-      for (int h = 0; h < H; ++h) {
-        const F8 w = all(weights[h][p]);
-        low[h] = fma(w, v0, low[h]);
-        high[h] = fma(w, v1, high[h]);
-      }
-    }
-    for (int h = 0; h < H; ++h) {
-      store(tileOut[h] + i, low[h]);
-      if (two) store(tileOut[h] + i + 8, high[h]);
-    }
-  }
-}
-
-// Joins one tile's (max, sum, out) to the state.
-template <int H>
-TANDEM_INLINE void merge(int stride, State<H>& state, const float (&tileMax)[H], const float (&tileSum)[H],
-                         const float (&tileOut)[H][kMaxHeadDim]) {
-  for (int h = 0; h < H; ++h) {
-    if (!state.started) {
-      state.max[h] = tileMax[h];
-      state.sum[h] = tileSum[h];
-      for (int i = 0; i < stride; i += 8)
-        store(state.out[h] + i, load(tileOut[h] + i));
-      continue;
-    }
-    const float newMax = kernels::maxOf(state.max[h], tileMax[h]);
-    const float keep = kernels::exp(state.max[h] - newMax);
-    const float take = kernels::exp(tileMax[h] - newMax);
-    for (int i = 0; i < stride; i += 8) {
-      store(state.out[h] + i, fma(load(tileOut[h] + i), all(take), load(state.out[h] + i) * all(keep)));
-    }
-    state.sum[h] = kernels::fma(tileSum[h], take, state.sum[h] * keep);
+// Joins a tile's partials to the state of those queries that see it.
+TANDEM_INLINE void merge(const Block& block, const Partial& partial, State& state) {
+  float keep[kMaxQueries] = {}, take[kMaxQueries] = {};
+  for (int h = 0; h < block.count; ++h) {
+    if (block.query[h].empty()) continue;
+    if (!state.started[h]) continue;
+    const float newMax = kernels::maxOf(state.max[h], partial.max[h]);
+    keep[h] = state.max[h] - newMax;
+    take[h] = partial.max[h] - newMax;
     state.max[h] = newMax;
   }
-  state.started = true;
+  for (int h = 0; h < block.count; h += kLanes) {
+    store(keep + h, exp(load(keep + h)));
+    store(take + h, exp(load(take + h)));
+  }
+  for (int h = 0; h < block.count; ++h) {
+    if (block.query[h].empty()) continue;
+    const float* from = partial.out + static_cast<std::size_t>(h) * block.width;
+    float* to = state.out + static_cast<std::size_t>(h) * block.width;
+    if (!state.started[h]) {
+      state.started[h] = true;
+      state.max[h] = partial.max[h];
+      state.sum[h] = partial.sum[h];
+      for (int i = 0; i < block.width; i += kWidest)
+        store(to + i, loadWidest(from + i));
+      continue;
+    }
+    const Widest k = broadcast<Widest>(keep[h]), t = broadcast<Widest>(take[h]);
+    for (int i = 0; i < block.width; i += kWidest)
+      store(to + i, fma(loadWidest(from + i), t, loadWidest(to + i) * k));
+    state.sum[h] = kernels::fma(partial.sum[h], take[h], state.sum[h] * keep[h]);
+  }
 }
 
-template <class T, int H>
-void attendHeads(const AttentionJob& job, const float* q, float* out) {
-  State<H> state;
-  for (int h = 0; h < H; ++h) {
-    for (int i = 0; i < job.stride; ++i)
-      state.q[h][i] = i < job.headDim ? q[h * job.headDim + i] : 0.0f;
+// Query h of a job: its row and its head.
+TANDEM_INLINE int rowOf(const AttentionJob& job, int query) {
+  return query / job.heads;
+}
+TANDEM_INLINE void startBlock(const AttentionJob& job, int count, Block& block) {
+  block.count = count;
+  block.stride = job.stride;
+  block.width = widthOf(job.headDim);
+  block.scale = job.scale;
+  block.softCap = job.softCap;
+}
+TANDEM_INLINE void loadQueries(const AttentionJob& job, int first, Block& block) {
+  for (int h = 0; h < block.count; ++h) {
+    const int row = rowOf(job, first + h), head = (first + h) % job.heads;
+    const float* from = job.q + row * job.qStride + static_cast<std::size_t>(head) * job.headDim;
+    float* to = block.q + static_cast<std::size_t>(h) * block.width;
+    for (int i = 0; i < block.width; ++i)
+      to[i] = i < job.headDim ? from[i] : 0.0f;
   }
-  const int first = tileStart(job.begin);
-  for (int tile = first; tile < job.end; tile += kTile) {
-    const int begin = job.begin > tile ? job.begin - tile : 0;
-    const int end = job.end - tile < kTile ? job.end - tile : kTile;
-    float weights[H][kTile], tileMax[H], tileSum[H];
-    float tileOut[H][kMaxHeadDim];
-    for (int h = 0; h < H; ++h) {
-      for (int p = 0; p < kTile; p += 8)
-        store(weights[h] + p, zero());
+}
+// Sets what each query sees of tile `t`, and returns what they see together.
+TANDEM_INLINE Query lookAt(const AttentionJob& job, int first, int t, Block& block) {
+  Query together = {kTile, 0};
+  for (int h = 0; h < block.count; ++h) {
+    const int row = rowOf(job, first + h);
+    const int begin = job.begin[row] - t * kTile, end = job.end[row] - t * kTile;
+    Query& query = block.query[h];
+    query = {begin > 0 ? begin : 0, end < kTile ? end : kTile};
+    if (query.empty()) continue;
+    if (query.begin < together.begin) together.begin = query.begin;
+    if (query.end > together.end) together.end = query.end;
+  }
+  return together;
+}
+TANDEM_INLINE void writeOut(const AttentionJob& job, int first, const Block& block, const State& state) {
+  for (int h = 0; h < block.count; ++h) {
+    const int row = rowOf(job, first + h), head = (first + h) % job.heads;
+    float* to = job.out + row * job.outStride + static_cast<std::size_t>(head) * job.headDim;
+    const float* from = state.out + static_cast<std::size_t>(h) * block.width;
+    const F8 sum = all(state.sum[h]);
+    int i = 0;
+    for (; i + kLanes <= job.headDim; i += kLanes)
+      store(to + i, load(from + i) / sum);
+    for (; i < job.headDim; ++i)
+      to[i] = from[i] / state.sum[h];
+  }
+}
+
+// All queries of the block at tile t.
+template <class T>
+TANDEM_INLINE void computeTile(const AttentionJob& job, int firstQuery, int t, Query together, Tile& tile,
+                               Block& block, const Partial& partial) {
+  const void* keys[kTile];
+  const void* values[kTile];
+  if (t < job.tailTile) {
+    const T* keyRows = static_cast<const T*>(job.keyTiles[t - job.firstTile]);
+    const T* valueRows = static_cast<const T*>(job.valueTiles[t - job.firstTile]);
+    for (int p = together.begin; p < together.end; ++p) {
+      keys[p] = keyRows + static_cast<std::size_t>(p) * job.stride;
+      values[p] = valueRows + static_cast<std::size_t>(p) * job.stride;
     }
-    scores<T, H>(job, state, job.keys + (tile - first), begin, end, weights);
-    for (int h = 0; h < H; ++h) {
-      if (job.softCap > 0) {
-        for (int p = begin / 8 * 8; p < end; p += 8) {
-          store(weights[h] + p, kernels::softCap(load(weights[h] + p), all(job.softCap)));
-        }
-      }
-      tileMax[h] = maximumOf(weights[h], begin, end);
-      tileSum[h] = exponentials(weights[h], tileMax[h], begin, end);
+    loadTile<T>(keys, values, together.begin, together.end, block.stride, block.width, tile);
+    tileOf(tile, together.begin, together.end, 0, block.count, block, partial);
+    return;
+  }
+  const std::size_t at = static_cast<std::size_t>(t - job.tailTile) * kTile;
+  if (job.tailStride == 0) {
+    loadTile<T>(job.tailKeys + at, job.tailValues + at, together.begin, together.end, block.stride,
+                block.width, tile);
+    tileOf(tile, together.begin, together.end, 0, block.count, block, partial);
+    return;
+  }
+  for (int h = 0; h < block.count;) {  // a row's queries at a time: each row has keys of its own
+    const int row = rowOf(job, firstQuery + h);
+    int count = 1;
+    while (h + count < block.count && rowOf(job, firstQuery + h + count) == row)
+      ++count;
+    const Query query = block.query[h];
+    if (!query.empty()) {
+      const std::size_t from = row * job.tailStride + at;
+      loadTile<T>(job.tailKeys + from, job.tailValues + from, query.begin, query.end, block.stride,
+                  block.width, tile);
+      tileOf(tile, query.begin, query.end, h, count, block, partial);
     }
-    weightedValues<T, H>(job, job.values + (tile - first), begin, end, weights, tileOut);
-    merge<H>(job.stride, state, tileMax, tileSum, tileOut);
+    h += count;
   }
-  for (int h = 0; h < H; ++h) {
-    for (int i = 0; i < job.headDim; ++i)
-      out[h * job.headDim + i] = state.out[h][i] / state.sum[h];
-  }
+}
+
+TANDEM_INLINE int queriesOfBlock(const AttentionJob& job) {
+  const int byWidth = kBlockFloats / widthOf(job.headDim);
+  return byWidth < kMaxQueries ? byWidth : kMaxQueries;
+}
+TANDEM_INLINE int lastTile(const AttentionJob& job) {
+  int end = 0;
+  for (int r = 0; r < job.rows; ++r)
+    end = job.end[r] > end ? job.end[r] : end;
+  return (end - 1) / kTile;
 }
 
 template <class T>
 TANDEM_INLINE void attend(const AttentionJob& job) {
-  int h = 0;
-  const auto q = [&](int head) { return job.q + static_cast<std::size_t>(head) * job.headDim; };
-  const auto out = [&](int head) { return job.out + static_cast<std::size_t>(head) * job.headDim; };
-  for (; h + 4 <= job.heads; h += 4)
-    attendHeads<T, 4>(job, q(h), out(h));
-  switch (job.heads - h) {
-    case 3:
-      attendHeads<T, 3>(job, q(h), out(h));
-      break;
-    case 2:
-      attendHeads<T, 2>(job, q(h), out(h));
-      break;
-    case 1:
-      attendHeads<T, 1>(job, q(h), out(h));
-      break;
-    default:
-      break;
+  Tile tile;
+  Block block;
+  State state;
+  const int queries = job.rows * job.heads, most = queriesOfBlock(job), width = widthOf(job.headDim);
+  const int begin = job.partials ? job.beginTile : job.firstTile;
+  const int end = job.partials ? job.endTile : lastTile(job) + 1;
+  float buffer[2 * kMaxQueries + kBlockFloats];
+  for (int first = 0; first < queries; first += most) {
+    startBlock(job, queries - first < most ? queries - first : most, block);
+    loadQueries(job, first, block);
+    start(state, block.count);
+    for (int t = begin; t < end; ++t) {
+      const Query together = lookAt(job, first, t, block);
+      if (together.empty()) continue;
+      Partial partial = partialAt(buffer, kMaxQueries);
+      if (job.partials) {
+        partial =
+            partialAt(job.partials + (t - job.firstTile) * tilePartialFloats(queries, job.headDim), queries);
+        partial = {partial.max + first, partial.sum + first,
+                   partial.out + static_cast<std::size_t>(first) * width};
+      }
+      computeTile<T>(job, first, t, together, tile, block, partial);
+      if (!job.partials) merge(block, partial, state);
+    }
+    if (!job.partials) writeOut(job, first, block, state);
   }
 }
 
@@ -176,6 +190,25 @@ void attendF16(const AttentionJob& job) {
 }
 void attendF32(const AttentionJob& job) {
   attend<float>(job);
+}
+
+void joinTiles(const AttentionJob& job) {
+  Block block;
+  State state;
+  const int queries = job.rows * job.heads, most = queriesOfBlock(job), width = widthOf(job.headDim);
+  for (int first = 0; first < queries; first += most) {
+    startBlock(job, queries - first < most ? queries - first : most, block);
+    start(state, block.count);
+    for (int t = job.firstTile; t <= lastTile(job); ++t) {
+      const Query together = lookAt(job, first, t, block);
+      if (together.empty()) continue;
+      const Partial all =
+          partialAt(job.partials + (t - job.firstTile) * tilePartialFloats(queries, job.headDim), queries);
+      merge(block, {all.max + first, all.sum + first, all.out + static_cast<std::size_t>(first) * width},
+            state);
+    }
+    writeOut(job, first, block, state);
+  }
 }
 
 }  // namespace tandem::kernels::TANDEM_SET

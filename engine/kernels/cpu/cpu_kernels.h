@@ -24,6 +24,7 @@ void ropeHalves(float* head, const float* cosine, const float* sine, int pairs);
 bool toCache(const float* x, int n, CacheType type, void* out);
 void attendF16(const AttentionJob& job);
 void attendF32(const AttentionJob& job);
+void joinTiles(const AttentionJob& job);
 void gatedActivation(float* gate, const float* up, int n, Activation activation);
 void sigmoidGate(float* x, const float* gate, int n);
 void add(float* x, const float* y, int n);

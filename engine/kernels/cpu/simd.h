@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "engine/kernels/cpu/f8.h"
+#include "engine/kernels/cpu/lanes16.h"
 
 namespace tandem::kernels::TANDEM_SET {
 
@@ -120,23 +120,10 @@ struct Narrow {
 };
 
 #ifdef __AVX512BW__
-struct Float16 {
-  __m512 v;
-};
-TANDEM_INLINE Float16 operator+(Float16 a, Float16 b) {
-  return {_mm512_add_ps(a.v, b.v)};
-}
-TANDEM_INLINE Float16 operator*(Float16 a, Float16 b) {
-  return {_mm512_mul_ps(a.v, b.v)};
-}
-TANDEM_INLINE Float16 fma(Float16 a, Float16 b, Float16 c) {
-  return {_mm512_fmadd_ps(a.v, b.v, c.v)};
-}
-
 struct Wide {
   static constexpr int kGroups = 2;
   using I = __m512i;
-  using F = Float16;
+  using F = Lanes16;
   using U = Units<Wide>;
 
   TANDEM_INLINE static __m128i sixteen(const std::uint8_t* p) {

@@ -75,6 +75,7 @@ constinit const KernelSet table = {
     .toCache = toCache,
     .attendF16 = attendF16,
     .attendF32 = attendF32,
+    .joinTiles = joinTiles,
     .gatedActivation = gatedActivation,
     .sigmoidGate = sigmoidGate,
     .add = add,

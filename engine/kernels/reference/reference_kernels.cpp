@@ -12,13 +12,10 @@
 #include "engine/kernels/math32.h"
 #include "engine/kernels/quant/dispatch.h"
 #include "engine/kernels/reference/probe.h"
+#include "engine/kernels/reference/reference_attention.h"
 
 namespace tandem::kernels {
 namespace {
-
-float fold(const float (&l)[kLanes]) {
-  return ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]));
-}
 
 bool quantizeRow(const float* x, int k, int row, const QuantizedRows& out) {
   std::int8_t* q = out.q + static_cast<std::size_t>(row) * k;
@@ -180,70 +177,6 @@ bool toCache(const float* x, int n, CacheType type, void* out) {
   return finite;
 }
 
-template <CacheType type>
-float cacheElement(const void* row, int i) {
-  if constexpr (type == CacheType::kF16) return halfToFloat(static_cast<const std::uint16_t*>(row)[i]);
-  return static_cast<const float*>(row)[i];
-}
-
-// Scores of the keys of one tile that the row may see, into scores[begin … end) (indices in the tile).
-template <CacheType type>
-void tileScores(const AttentionJob& job, const float* q, const void* const* keys, int begin, int end,
-                float* scores) {
-  for (int p = begin; p < end; ++p) {
-    float lanes[kLanes] = {};
-    for (int i = 0; i < job.headDim; ++i) {
-      lanes[i % kLanes] = std::fmaf(q[i], cacheElement<type>(keys[p], i), lanes[i % kLanes]);
-    }
-    const float score = fold(lanes) * job.scale;
-    scores[p] = job.softCap > 0 ? softCap(score, job.softCap) : score;
-  }
-}
-
-// One query head over all its tiles (rule 3).
-template <CacheType type>
-void attendHead(const AttentionJob& job, const float* q, float* out) {
-  const int first = tileStart(job.begin);
-  float m = 0, l = 0;  // state: maximum, sum of weights; `out` is the weighted sum of values
-  bool started = false;
-  for (int tile = first; tile < job.end; tile += kTile) {
-    const int begin = std::max(job.begin - tile, 0), end = std::min(job.end - tile, kTile);
-    const void* const* keys = job.keys + (tile - first);
-    const void* const* values = job.values + (tile - first);
-    float weights[kTile] = {};
-    tileScores<type>(job, q, keys, begin, end, weights);
-    float tileMax = weights[begin];
-    for (int p = begin + 1; p < end; ++p)
-      tileMax = maxOf(tileMax, weights[p]);
-    float lanes[kLanes] = {};
-    for (int p = begin; p < end; ++p) {
-      weights[p] = exp(weights[p] - tileMax);
-      lanes[p % kLanes] += weights[p];
-    }
-    const float tileSum = fold(lanes);
-    const float newMax = started ? maxOf(m, tileMax) : tileMax;
-    const float keep = started ? exp(m - newMax) : 0.0f;
-    const float take = started ? exp(tileMax - newMax) : 1.0f;
-    for (int i = 0; i < job.headDim; ++i) {
-      float o = 0;
-      for (int p = begin; p < end; ++p)
-        o = std::fmaf(weights[p], cacheElement<type>(values[p], i), o);
-      out[i] = started ? std::fmaf(o, take, out[i] * keep) : o;
-    }
-    l = started ? std::fmaf(tileSum, take, l * keep) : tileSum;
-    m = newMax;
-    started = true;
-  }
-  for (int i = 0; i < job.headDim; ++i)
-    out[i] = out[i] / l;
-}
-
-template <CacheType type>
-void attend(const AttentionJob& job) {
-  for (int h = 0; h < job.heads; ++h)
-    attendHead<type>(job, job.q + h * job.headDim, job.out + h * job.headDim);
-}
-
 void gatedActivation(float* gate, const float* up, int n, Activation activation) {
   for (int i = 0; i < n; ++i)
     gate[i] = (activation == Activation::kSilu ? silu(gate[i]) : gelu(gate[i])) * up[i];
@@ -345,8 +278,9 @@ const KernelSet& referenceKernels() {
       .ropeAdjacent = ropeAdjacent,
       .ropeHalves = ropeHalves,
       .toCache = toCache,
-      .attendF16 = attend<CacheType::kF16>,
-      .attendF32 = attend<CacheType::kF32>,
+      .attendF16 = reference::attendF16,
+      .attendF32 = reference::attendF32,
+      .joinTiles = reference::joinTiles,
       .gatedActivation = gatedActivation,
       .sigmoidGate = sigmoidGate,
       .add = add,

@@ -1,0 +1,268 @@
+// Attention: every kernel set against the reference, bit for bit, for rows alone and together, chains and
+// trees, windows, whole and in parts; and the reference against a weighted mean in double.
+#include <QtTest>
+#include <cmath>
+
+#include "engine/kernels/arithmetic.h"
+#include "engine/kernels/kernel_set.h"
+#include "tests/kernels/random_weights.h"
+
+using namespace tandem;
+using namespace tandem::kernels;
+using namespace tandem::test;
+
+namespace {
+
+struct Shape {
+  CacheType type = CacheType::kF16;
+  int headDim = 64, heads = 1;
+  int committed = 0;         // positions before the batch
+  std::vector<int> parents;  // of the batch's rows; -1: the last committed position
+  int window = 0;            // keys that a row sees; 0: all
+  float softCap = 0;
+};
+
+std::vector<int> chainOf(int rows) {
+  std::vector<int> parents(rows);
+  for (int r = 0; r < rows; ++r)
+    parents[r] = r - 1;
+  return parents;
+}
+
+// Keys and values of one KV head in pages and a scratch, as a model keeps them; whatever no row may see is
+// NaN or a null pointer.
+class World {
+ public:
+  World(const Shape& shape, std::uint32_t seed)
+      : shape_(shape),
+        rows_(static_cast<int>(shape.parents.size())),
+        stride_(roundUp(shape.headDim, kLanes)),
+        rowBytes_(stride_ * cacheElementBytes(shape.type)),
+        tailTile_(shape.committed / kTile),
+        q(randomRows(rows_, shape.heads * shape.headDim, seed, 1.0f)) {
+    for (int r = 0; r < rows_; ++r) {
+      const int parent = shape.parents[r];
+      position_.push_back(parent < 0 ? shape.committed : position_[parent] + 1);
+      end_.push_back(position_[r] + 1);
+      begin_.push_back(shape.window > 0 ? std::max(0, end_[r] - shape.window) : 0);
+      chain_ &= parent == r - 1;
+    }
+    const int pages = tailTile_ + 1;
+    keyPages_ = poisoned(pages * kTile), valuePages_ = poisoned(pages * kTile);
+    keyScratch_ = poisoned(rows_), valueScratch_ = poisoned(rows_);
+    const int firstSeen = *std::min_element(begin_.begin(), begin_.end());
+    for (int p = firstSeen; p < shape.committed; ++p) {
+      put(keyPages_, p, seed + 2 * p), put(valuePages_, p, seed + 2 * p + 1);
+    }
+    for (int r = 0; r < rows_; ++r) {
+      put(keyScratch_, r, seed + 90001 + 2 * r), put(valueScratch_, r, seed + 90002 + 2 * r);
+    }
+    listTails();
+  }
+
+  // Rows first … first + count - 1 in one job; parts > 0: in that many parts that are joined.
+  std::vector<float> run(const KernelSet& set, int first, int count, int parts) const {
+    const int width = shape_.heads * shape_.headDim;
+    std::vector<float> out(static_cast<std::size_t>(count) * width, -7.0f);
+    const int firstTile = *std::min_element(&begin_[first], &begin_[first] + count) / kTile;
+    const int tiles = (*std::max_element(&end_[first], &end_[first] + count) - 1) / kTile + 1 - firstTile;
+    std::vector<const void*> keyTiles, valueTiles;
+    for (int t = firstTile; t < tailTile_; ++t) {
+      keyTiles.push_back(keyPages_.data() + t * kTile * rowBytes_);
+      valueTiles.push_back(valuePages_.data() + t * kTile * rowBytes_);
+    }
+    AttentionJob job{.rows = count,
+                     .heads = shape_.heads,
+                     .headDim = shape_.headDim,
+                     .stride = stride_,
+                     .q = q.data() + static_cast<std::size_t>(first) * width,
+                     .out = out.data(),
+                     .qStride = static_cast<std::size_t>(width),
+                     .outStride = static_cast<std::size_t>(width),
+                     .begin = &begin_[first],
+                     .end = &end_[first],
+                     .firstTile = firstTile,
+                     .tailTile = tailTile_,
+                     .keyTiles = keyTiles.data(),
+                     .valueTiles = valueTiles.data(),
+                     .tailKeys = tailKeys_.data() + first * tailStride_,
+                     .tailValues = tailValues_.data() + first * tailStride_,
+                     .tailStride = tailStride_,
+                     .scale = 0.125f,
+                     .softCap = shape_.softCap};
+    const auto attend = shape_.type == CacheType::kF16 ? set.attendF16 : set.attendF32;
+    if (parts == 0) {
+      attend(job);
+      return out;
+    }
+    std::vector<float> partials(tiles * tilePartialFloats(count * shape_.heads, shape_.headDim), NAN);
+    job.partials = partials.data();
+    for (int part = parts - 1; part >= 0; --part) {
+      job.beginTile = firstTile + tiles * part / parts;
+      job.endTile = firstTile + tiles * (part + 1) / parts;
+      attend(job);
+    }
+    set.joinTiles(job);
+    return out;
+  }
+
+  int rows() const { return rows_; }
+
+ private:
+  std::vector<std::byte> poisoned(int rows) const {
+    std::vector<std::byte> memory(rows * rowBytes_);
+    std::memset(memory.data(), 0xFF, memory.size());  // NaN in both cache types
+    return memory;
+  }
+  void put(std::vector<std::byte>& memory, int row, std::uint32_t seed) {
+    std::memset(memory.data() + row * rowBytes_, 0, rowBytes_);
+    const auto values = randomRows(1, shape_.headDim, seed, 1.0f);
+    referenceKernels().toCache(values.data(), shape_.headDim, shape_.type, memory.data() + row * rowBytes_);
+  }
+  void listTails() {
+    const int tailBegin = tailTile_ * kTile;
+    const int positions = *std::max_element(end_.begin(), end_.end()) - tailBegin;
+    tailStride_ = chain_ ? 0 : positions;
+    tailKeys_.assign(static_cast<std::size_t>(positions) * (chain_ ? 1 : rows_), nullptr);
+    tailValues_ = tailKeys_;
+    for (int leaf = chain_ ? rows_ - 1 : 0; leaf < rows_; ++leaf) {
+      const std::size_t at = leaf * tailStride_;
+      for (int r = leaf; r >= 0; r = shape_.parents[r]) {
+        tailKeys_[at + position_[r] - tailBegin] = keyScratch_.data() + r * rowBytes_;
+        tailValues_[at + position_[r] - tailBegin] = valueScratch_.data() + r * rowBytes_;
+      }
+      const int firstSeen = chain_ ? *std::min_element(begin_.begin(), begin_.end()) : begin_[leaf];
+      for (int p = std::max(tailBegin, firstSeen); p < shape_.committed; ++p) {
+        tailKeys_[at + p - tailBegin] = keyPages_.data() + p * rowBytes_;
+        tailValues_[at + p - tailBegin] = valuePages_.data() + p * rowBytes_;
+      }
+    }
+  }
+
+  Shape shape_;
+  int rows_, stride_;
+  std::size_t rowBytes_;
+  int tailTile_;
+  bool chain_ = true;
+  std::vector<int> position_, begin_, end_;
+  std::vector<std::byte> keyPages_, valuePages_, keyScratch_, valueScratch_;
+  std::vector<const void*> tailKeys_, tailValues_;
+  std::size_t tailStride_ = 0;
+
+ public:
+  std::vector<float> q;
+  const std::byte* keyRow(int p) const { return keyPages_.data() + p * rowBytes_; }
+  const std::byte* valueRow(int p) const { return valuePages_.data() + p * rowBytes_; }
+  const std::byte* scratchKey(int row) const { return keyScratch_.data() + row * rowBytes_; }
+  const std::byte* scratchValue(int row) const { return valueScratch_.data() + row * rowBytes_; }
+};
+
+// A row alone, in one piece, by the reference: what all else must equal.
+std::vector<float> rowByRow(const World& world) {
+  std::vector<float> all;
+  for (int r = 0; r < world.rows(); ++r) {
+    const auto row = world.run(referenceKernels(), r, 1, 0);
+    all.insert(all.end(), row.begin(), row.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+class TestAttention : public QObject {
+  Q_OBJECT
+
+  void compare(const Shape& shape, std::uint32_t seed) {
+    const World world(shape, seed);
+    const std::vector<float> expected = rowByRow(world);
+    std::vector<const KernelSet*> sets = availableKernels();
+    sets.push_back(&referenceKernels());
+    for (const KernelSet* set : sets) {
+      for (const int parts : {0, 1, 3}) {
+        const auto got = world.run(*set, 0, world.rows(), parts);
+        const QString what = QString("%1: head %2, %3 heads, %4 committed, %5 rows, window %6, %7 parts")
+                                 .arg(set->name)
+                                 .arg(shape.headDim)
+                                 .arg(shape.heads)
+                                 .arg(shape.committed)
+                                 .arg(world.rows())
+                                 .arg(shape.window)
+                                 .arg(parts);
+        QVERIFY2(std::memcmp(got.data(), expected.data(), got.size() * sizeof(float)) == 0, qPrintable(what));
+      }
+    }
+  }
+
+ private slots:
+  void oneRow() {
+    std::uint32_t seed = 1;
+    for (const CacheType type : {CacheType::kF16, CacheType::kF32}) {
+      for (const int dim : {8, 64, 80, 100, 256, 512}) {
+        for (const int heads : {1, 2, 3, 4, 7}) {
+          for (const int committed : {0, 1, 63, 64, 65, 150}) {
+            for (const int window : {0, 2, 70})
+              compare({type, dim, heads, committed, {-1}, window, committed == 65 ? 20.0f : 0.0f}, ++seed);
+          }
+        }
+      }
+    }
+  }
+
+  void chains() {
+    std::uint32_t seed = 1000;
+    for (const int dim : {64, 72, 256}) {
+      for (const int heads : {1, 3, 4}) {
+        for (const int committed : {0, 30, 64, 131}) {
+          for (const int window : {0, 40}) {
+            compare({CacheType::kF16, dim, heads, committed, chainOf(committed == 30 ? 140 : 9), window},
+                    ++seed);
+          }
+        }
+      }
+    }
+  }
+
+  void trees() {
+    std::uint32_t seed = 2000;
+    std::mt19937 random(5);
+    for (int i = 0; i < 40; ++i) {
+      Shape shape{i % 3 == 0 ? CacheType::kF32 : CacheType::kF16, i % 2 ? 64 : 40, 1 + i % 4, 0, {-1}};
+      shape.committed = static_cast<int>(random() % 140);
+      shape.window = i % 4 == 1 ? 50 : 0;
+      shape.parents = {-1};
+      for (int r = 1; r < 20; ++r)
+        shape.parents.push_back(static_cast<int>(random() % r));
+      compare(shape, ++seed);
+    }
+  }
+
+  // More queries than a block holds, heads of one row in two blocks.
+  void manyHeads() { compare({CacheType::kF16, 64, 71, 70, chainOf(3)}, 31); }
+
+  void referenceIsAWeightedMean() {
+    const World world({CacheType::kF32, 64, 1, 140, {-1}}, 77);
+    const auto out = world.run(referenceKernels(), 0, 1, 0);
+    std::vector<double> exact(64);
+    double sum = 0;
+    const auto take = [&](const float* key, const float* value) {
+      double dot = 0;
+      for (int i = 0; i < 64; ++i)
+        dot += double(world.q[i]) * key[i];
+      const double weight = std::exp(dot * 0.125);
+      sum += weight;
+      for (int i = 0; i < 64; ++i)
+        exact[i] += weight * value[i];
+    };
+    for (int p = 0; p < 140; ++p)
+      take(reinterpret_cast<const float*>(world.keyRow(p)),
+           reinterpret_cast<const float*>(world.valueRow(p)));
+    take(reinterpret_cast<const float*>(world.scratchKey(0)),
+         reinterpret_cast<const float*>(world.scratchValue(0)));
+    for (int i = 0; i < 64; ++i)
+      QVERIFY2(std::fabs(out[i] - exact[i] / sum) < 4e-6,
+               qPrintable(QString::number(out[i] - exact[i] / sum)));
+  }
+};
+
+QTEST_APPLESS_MAIN(TestAttention)
+#include "test_attention.moc"
