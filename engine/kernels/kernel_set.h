@@ -119,6 +119,9 @@ struct KernelSet {
   void (*add)(float* x, const float* y, int n);             // x += y
   void (*scale)(float* x, float factor, int n);             // x *= factor
   void (*softCap)(float* x, float cap, int n);              // x = cap tanh(x / cap)
+  bool (*allFinite)(const float* x, int n);
+  // Index of the highest of n >= 1 numbers, the lowest index of equal ones. REQUIRES: no NaN.
+  int (*argmax)(const float* x, int n);
 
   // out = silu(sum over t of in[t] * weights[t]), each channel for itself, t ascending (oldest input first).
   // in: `taps` rows of n floats; weights: (taps, n).

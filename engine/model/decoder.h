@@ -72,6 +72,8 @@ class Decoder {
 
   // Logits of the i-th of the last pass's logitRows: (vocabulary) fp32, until the next pass.
   std::span<const float> logits(int i) const;
+  // The token of the highest of these logits, the lowest id of equal ones.
+  TokenId best(int i) const { return best_[i]; }
 
   // Appends rows of the last pass to the sequence it was computed for. REQUIRES: the rows are a path from the
   // batch's root, possibly cut short. Error: kOutOfMemory, with the sequence unchanged.
@@ -106,6 +108,7 @@ class Decoder {
   RecurrentScratch recurrentScratch_;
   Activations activations_;
   std::vector<float> logits_;
+  std::vector<TokenId> best_;
 };
 
 }  // namespace tandem

@@ -36,29 +36,37 @@ void ForwardPass::buildRope(std::vector<float>& cosine, std::vector<float>& sine
                             double positionScale) {
   const int pairs = config_.rope.dims / 2;
   const double logBase = kernels::log64(base);
+  frequencies_.resize(pairs);
   for (int i = 0; i < pairs; ++i) {
-    double frequency = kernels::exp64(logBase * (-2.0 * i / config_.rope.dims)) * positionScale;
-    if (!weights_.ropeFactors.empty()) frequency /= static_cast<double>(weights_.ropeFactors[i]);
-    for (int r = 0; r < rows_; ++r) {
-      double s, c;
-      kernels::sinCos64(static_cast<double>(batch_.rows[r].position) * frequency, &s, &c);
-      cosine[static_cast<std::size_t>(r) * pairs + i] = static_cast<float>(c);
-      sine[static_cast<std::size_t>(r) * pairs + i] = static_cast<float>(s);
-    }
+    frequencies_[i] = kernels::exp64(logBase * (-2.0 * i / config_.rope.dims)) * positionScale;
+    if (!weights_.ropeFactors.empty()) frequencies_[i] /= static_cast<double>(weights_.ropeFactors[i]);
   }
+  splitRows(rows_, 16 * pairs, [&](int begin, int end) {
+    for (int r = begin; r < end; ++r) {
+      for (int i = 0; i < pairs; ++i) {
+        double s, c;
+        kernels::sinCos64(static_cast<double>(batch_.rows[r].position) * frequencies_[i], &s, &c);
+        cosine[static_cast<std::size_t>(r) * pairs + i] = static_cast<float>(c);
+        sine[static_cast<std::size_t>(r) * pairs + i] = static_cast<float>(s);
+      }
+    }
+  });
 }
 
 void ForwardPass::embed() {
   const EmbeddingTable& table = weights_.embedding;
-  for (int r = 0; r < rows_; ++r) {
-    float* x = a_.x.data() + static_cast<std::size_t>(r) * config_.dim;
-    kernels::dequantizeRow(table.format, table.data + batch_.rows[r].token * table.rowBytes, config_.dim, x);
-    if (config_.embeddingScale != 1.0f) kernels_.scale(x, config_.embeddingScale, config_.dim);
-  }
+  splitRows(rows_, config_.dim, [&](int begin, int end) {
+    for (int r = begin; r < end; ++r) {
+      float* x = a_.x.data() + static_cast<std::size_t>(r) * config_.dim;
+      kernels::dequantizeRow(table.format, table.data + batch_.rows[r].token * table.rowBytes, config_.dim,
+                             x);
+      if (config_.embeddingScale != 1.0f) kernels_.scale(x, config_.embeddingScale, config_.dim);
+    }
+  });
 }
 
 void ForwardPass::norm(const float* in, const std::vector<float>& weight, float* out, int width) {
-  split(rows_, [&](int begin, int end) {
+  splitRows(rows_, width, [&](int begin, int end) {
     for (int r = begin; r < end; ++r) {
       const std::size_t at = static_cast<std::size_t>(r) * width;
       kernels_.rmsNorm(in + at, weight.data(), width, config_.normEpsilon, out + at);
@@ -68,7 +76,7 @@ void ForwardPass::norm(const float* in, const std::vector<float>& weight, float*
 
 void ForwardPass::quantize(const float* in, int rows, int k) {
   int8_ = {k, a_.quantized.data(), a_.quantizedD.data(), a_.quantizedS.data(), a_.quantizedSums.data()};
-  split(rows, [&](int begin, int end) {
+  splitRows(rows, k, [&](int begin, int end) {
     for (int r = begin; r < end; ++r) {
       if (!kernels_.quantizeRow(in + static_cast<std::size_t>(r) * k, k, r, int8_)) finite_.store(false);
     }
@@ -97,7 +105,7 @@ void ForwardPass::project(const float* in, int k, std::initializer_list<Product>
   }
   if (quantized) quantize(in, rows_, k);
   if (!finite_.load()) return;
-  split(groups, [&](int begin, int end) {
+  splitGroups(groups, [&](int begin, int end) {
     int first = 0;  // of this product, counted over all products
     for (const Product& p : products) {
       const int last = first + p.linear.weight.groups();
@@ -117,10 +125,12 @@ void ForwardPass::project(const float* in, int k, std::initializer_list<Product>
 }
 
 void ForwardPass::normHeads(float* heads, int headsPerRow, const std::vector<float>& weight) {
-  for (int i = 0; i < rows_ * headsPerRow; ++i) {
-    float* head = heads + static_cast<std::size_t>(i) * config_.headDim;
-    kernels_.rmsNorm(head, weight.data(), config_.headDim, config_.normEpsilon, head);
-  }
+  splitRows(rows_ * headsPerRow, config_.headDim, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      float* head = heads + static_cast<std::size_t>(i) * config_.headDim;
+      kernels_.rmsNorm(head, weight.data(), config_.headDim, config_.normEpsilon, head);
+    }
+  });
 }
 
 void ForwardPass::rope(float* heads, int headsPerRow, bool windowed) {
@@ -128,28 +138,32 @@ void ForwardPass::rope(float* heads, int headsPerRow, bool windowed) {
   const auto rotate = config_.rope.adjacentPairs ? kernels_.ropeAdjacent : kernels_.ropeHalves;
   const float* cosine = (windowed ? a_.cosineWindowed : a_.cosine).data();
   const float* sine = (windowed ? a_.sineWindowed : a_.sine).data();
-  for (int r = 0; r < rows_; ++r) {
-    for (int h = 0; h < headsPerRow; ++h) {
-      float* head = heads + (static_cast<std::size_t>(r) * headsPerRow + h) * config_.headDim;
-      rotate(head, cosine + static_cast<std::size_t>(r) * pairs, sine + static_cast<std::size_t>(r) * pairs,
-             pairs);
+  splitRows(rows_, headsPerRow * config_.headDim, [&](int begin, int end) {
+    for (int r = begin; r < end; ++r) {
+      const std::size_t at = static_cast<std::size_t>(r) * pairs;
+      for (int h = 0; h < headsPerRow; ++h) {
+        float* head = heads + (static_cast<std::size_t>(r) * headsPerRow + h) * config_.headDim;
+        rotate(head, cosine + at, sine + at, pairs);
+      }
     }
-  }
+  });
 }
 
 void ForwardPass::storeKeysAndValues(int layer) {
   const auto type = d_.layout_.type;
   const int slot = config_.slotOf(layer);
-  for (int r = 0; r < rows_; ++r) {
-    for (int h = 0; h < config_.kvHeads; ++h) {
-      const std::size_t at = (static_cast<std::size_t>(r) * config_.kvHeads + h) * config_.headDim;
-      const bool finite = kernels_.toCache(a_.k.data() + at, config_.headDim, type,
-                                           d_.scratch_.row(slot, KvPart::kKey, h, r)) &&
-                          kernels_.toCache(a_.v.data() + at, config_.headDim, type,
-                                           d_.scratch_.row(slot, KvPart::kValue, h, r));
-      if (!finite) finite_.store(false);
+  splitRows(rows_, 2 * config_.kvHeads * config_.headDim, [&](int begin, int end) {
+    for (int r = begin; r < end; ++r) {
+      for (int h = 0; h < config_.kvHeads; ++h) {
+        const std::size_t at = (static_cast<std::size_t>(r) * config_.kvHeads + h) * config_.headDim;
+        const bool finite = kernels_.toCache(a_.k.data() + at, config_.headDim, type,
+                                             d_.scratch_.row(slot, KvPart::kKey, h, r)) &&
+                            kernels_.toCache(a_.v.data() + at, config_.headDim, type,
+                                             d_.scratch_.row(slot, KvPart::kValue, h, r));
+        if (!finite) finite_.store(false);
+      }
     }
-  }
+  });
 }
 
 void ForwardPass::gateAttention() {
@@ -168,14 +182,17 @@ void ForwardPass::feedForward(const LayerWeights& w) {
 }
 
 void ForwardPass::gatedActivation(float* gate, const float* up, int rows, int width) {
-  split(rows, [&](int begin, int end) {
+  splitRows(rows, width, [&](int begin, int end) {
     const std::size_t at = static_cast<std::size_t>(begin) * width;
     kernels_.gatedActivation(gate + at, up + at, (end - begin) * width, config_.activation);
   });
 }
 
 void ForwardPass::addToResidual(const float* y) {
-  kernels_.add(a_.x.data(), y, rows_ * config_.dim);
+  splitRows(rows_, config_.dim, [&](int begin, int end) {
+    const std::size_t at = static_cast<std::size_t>(begin) * config_.dim;
+    kernels_.add(a_.x.data() + at, y + at, (end - begin) * config_.dim);
+  });
 }
 
 void ForwardPass::head(std::span<const int> logitRows) {
@@ -200,14 +217,21 @@ void ForwardPass::logitsOf(const float* normed, int count, const PackedMatrix& w
   if (!kernels::isFloatFormat(w.format())) quantize(normed, count, config_.dim);
   if (!goesOn(config_.layers)) return;
   float* logits = d_.logits_.data();
-  split(w.groups(), [&](int begin, int end) { multiply(w, normed, 0, count, begin, end, logits); });
+  splitGroups(w.groups(), [&](int begin, int end) { multiply(w, normed, 0, count, begin, end, logits); });
   if (config_.finalSoftCap > 0) {
-    for (int i = 0; i < count; ++i)
-      kernels_.softCap(logits + i * vocabulary, config_.finalSoftCap, config_.vocabulary);
+    split(count, [&](int begin, int end) {
+      kernels_.softCap(logits + begin * vocabulary, config_.finalSoftCap, (end - begin) * config_.vocabulary);
+    });
   }
+  if (d_.best_.size() < static_cast<std::size_t>(count)) d_.best_.resize(count);
   split(count, [&](int begin, int end) {
-    for (std::size_t i = begin * vocabulary; i < end * vocabulary; ++i) {
-      if (!std::isfinite(logits[i])) finite_.store(false);
+    for (int i = begin; i < end; ++i) {
+      const float* row = logits + i * vocabulary;
+      if (!kernels_.allFinite(row, config_.vocabulary)) {
+        finite_.store(false);
+      } else {
+        d_.best_[i] = kernels_.argmax(row, config_.vocabulary);
+      }
     }
   });
   goesOn(config_.layers);

@@ -4,6 +4,7 @@
 // covers all rows of the batch and is split between threads by columns, rows or heads, never along a sum.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <initializer_list>
 #include <span>
@@ -91,6 +92,20 @@ class ForwardPass {
     d_.pool_.parallelFor(count, (count + chunks - 1) / chunks, body);
   }
 
+  // The same for groups of columns; the kernels take them two at a time.
+  template <class Body>
+  void splitGroups(int groups, Body&& body) {
+    const int chunks = d_.pool_.threads() * 4;
+    d_.pool_.parallelFor(groups, kernels::roundUp((groups + chunks - 1) / chunks, 2), body);
+  }
+  // The same for rows of `width` elements that cost little each: a thread takes thousands of elements or
+  // none.
+  template <class Body>
+  void splitRows(int rows, int width, Body&& body) {
+    const int chunks = d_.pool_.threads() * 4;
+    d_.pool_.parallelFor(rows, std::max((rows + chunks - 1) / chunks, 16384 / width + 1), body);
+  }
+
   Decoder& d_;
   Activations& a_;
   const ModelConfig& config_;
@@ -100,8 +115,9 @@ class ForwardPass {
   const Batch& batch_;
   const std::atomic<bool>* cancel_;
   const int rows_;
-  std::vector<int> children_;  // per row, how many rows follow it
-  bool chain_ = true;          // each row follows the one before it
+  std::vector<int> children_;        // per row, how many rows follow it
+  std::vector<double> frequencies_;  // of RoPE's pairs
+  bool chain_ = true;                // each row follows the one before it
   kernels::QuantizedRows int8_;
   std::vector<std::vector<Pick>> picks_;  // per expert
   std::vector<float> expertWeights_;      // (rows * used), by rank

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/kernels/kernel_set.h"
 #include "engine/kernels/math64.h"
 #include "engine/sampler/philox.h"
 
@@ -70,11 +71,7 @@ Status checkSampling(const SamplingParams& p) {
 }
 
 TokenId argmax(std::span<const float> logits) {
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < logits.size(); ++i) {
-    if (logits[i] > logits[best]) best = i;
-  }
-  return static_cast<TokenId>(best);
+  return kernels::bestKernels().argmax(logits.data(), static_cast<int>(logits.size()));
 }
 
 double gumbelNoise(std::uint64_t seed, std::uint32_t choice, std::uint64_t t, TokenId token) {

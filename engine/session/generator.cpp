@@ -152,7 +152,9 @@ class Run {
   TokenId choose(const Draft& draft, int node) {
     const std::span<const float> logits = decoder_.logits(node + 1);
     XXH3_64bits_update(hash_.get(), logits.data(), logits.size_bytes());
-    TokenId token = chooseToken(logits, request_.sampling, request_.answerSoFar.size() + chosen_++);
+    const std::uint64_t index = request_.answerSoFar.size() + chosen_++;
+    TokenId token =
+        request_.sampling.greedy() ? decoder_.best(node + 1) : chooseToken(logits, request_.sampling, index);
     if (request_.speculation.relaxed())
       token = relaxedChoice(draft, node, logits, token, request_.speculation);
     if (callbacks_.chosen) callbacks_.chosen(token, logits);

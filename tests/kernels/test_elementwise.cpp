@@ -146,6 +146,30 @@ class TestElementwise : public QObject {
       }
     }
   }
+
+  void setsFindTheHighestAlike() {
+    std::mt19937 random(3);
+    for (const int n : {1, 2, 31, 32, 63, 64, 65, 200, 1000, 4099}) {
+      for (int run = 0; run < 20; ++run) {
+        // Few values, so that the highest comes more than once; zeros of both signs.
+        std::vector<float> x(n);
+        for (float& v : x)
+          v = run % 2 ? static_cast<float>(static_cast<int>(random() % 5)) - 4.0f
+                      : static_cast<float>(random()) * 0x1p-32f;
+        if (run == 3) x[random() % n] = -0.0f;
+        const int expected = referenceKernels().argmax(x.data(), n);
+        for (const KernelSet* set : availableKernels()) {
+          QCOMPARE(set->argmax(x.data(), n), expected);
+          QVERIFY(set->allFinite(x.data(), n));
+          for (const float bad : {INFINITY, -INFINITY, NAN}) {
+            std::vector<float> damaged = x;
+            damaged[random() % n] = bad;
+            QVERIFY2(!set->allFinite(damaged.data(), n), set->name);
+          }
+        }
+      }
+    }
+  }
 };
 
 QTEST_APPLESS_MAIN(TestElementwise)

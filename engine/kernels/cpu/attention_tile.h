@@ -142,20 +142,26 @@ TANDEM_INLINE void scoresOf(const Tile& tile, int begin, int end, int first, Blo
   for (int run = begin / kRun; run * kRun < end; ++run) {
     const float* keys = tile.keys + static_cast<std::size_t>(run) * kRun * block.stride;
     Widest lanes[Q][8];
+    TANDEM_UNROLL
     for (int h = 0; h < Q; ++h) {
+      TANDEM_UNROLL
       for (int j = 0; j < 8; ++j)
         lanes[h][j] = broadcast<Widest>(0.0f);
     }
     for (int i = 0; i < block.stride; i += kLanes, keys += 8 * kWidest) {
       Widest eight[Q];
+      TANDEM_UNROLL
       for (int h = 0; h < Q; ++h)
         eight[h] = repeated(q + h * block.width + i);
+      TANDEM_UNROLL
       for (int j = 0; j < 8; ++j) {
         const Widest key = loadWidest(keys + j * kWidest);
+        TANDEM_UNROLL
         for (int h = 0; h < Q; ++h)
           lanes[h][j] = fma(eight[h], key, lanes[h][j]);
       }
     }
+    TANDEM_UNROLL
     for (int h = 0; h < Q; ++h) {
       Widest score = foldRun(lanes[h]) * broadcast<Widest>(block.scale);
       if (block.softCap > 0) score = kernels::softCap(score, broadcast<Widest>(block.softCap));
@@ -164,9 +170,22 @@ TANDEM_INLINE void scoresOf(const Tile& tile, int begin, int end, int first, Blo
   }
 }
 
-// Turns a query's scores into exp(score - max), +0 where nothing is visible. A lane of the sum is a position
-// mod 8.
-TANDEM_INLINE void weigh(float* weights, Query query, float* max, float* sum) {
+// Turns a query's scores into exp(score - max). A lane of the sum is a position mod 8.
+TANDEM_INLINE void weighAll(float* weights, float* max, float* sum) {
+  F8 highest = load(weights);
+  for (int p = kLanes; p < kTile; p += kLanes)
+    highest = maxOf(highest, load(weights + p));
+  *max = maximum(highest);
+  for (int p = 0; p < kTile; p += kWidest)
+    store(weights + p, exp(loadWidest(weights + p) - broadcast<Widest>(*max)));
+  F8 lanes = zero();
+  for (int p = 0; p < kTile; p += kLanes)
+    lanes = lanes + load(weights + p);
+  *sum = fold(lanes);
+}
+
+// The same where only a part of the tile is visible; the weights of the rest are +0.
+TANDEM_INLINE void weighSome(float* weights, Query query, float* max, float* sum) {
   const F8 indices = {_mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7)};
   const F8 least = all(-__builtin_inff());
   const auto visible = [&](int p, F8 yes, F8 no) {
@@ -179,9 +198,7 @@ TANDEM_INLINE void weigh(float* weights, Query query, float* max, float* sum) {
   F8 highest = least;
   for (int p = first; p < query.end; p += kLanes)
     highest = maxOf(highest, visible(p, load(weights + p), least));
-  __m128 m = _mm_max_ps(_mm256_castps256_ps128(highest.v), _mm256_extractf128_ps(highest.v, 1));
-  m = _mm_max_ps(m, _mm_movehl_ps(m, m));
-  *max = _mm_cvtss_f32(_mm_max_ss(m, _mm_movehdup_ps(m)));
+  *max = maximum(highest);
   F8 lanes = zero();
   for (int p = first; p < query.end; p += kLanes) {
     const F8 w = visible(p, exp(load(weights + p) - all(*max)), zero());
@@ -197,22 +214,29 @@ template <int Q, int V>
 TANDEM_INLINE void valuesOf(const float* values, const float* weights, int width, int begin, int end,
                             float* out) {
   Widest sum[Q][V];
+  TANDEM_UNROLL
   for (int h = 0; h < Q; ++h) {
+    TANDEM_UNROLL
     for (int j = 0; j < V; ++j)
       sum[h][j] = broadcast<Widest>(0.0f);
   }
   for (int p = begin; p < end; ++p) {
     const float* value = values + static_cast<std::size_t>(p) * width;
     Widest w[Q];
+    TANDEM_UNROLL
     for (int h = 0; h < Q; ++h)
       w[h] = broadcast<Widest>(weights[h * kTile + p]);
+    TANDEM_UNROLL
     for (int j = 0; j < V; ++j) {
       const Widest v = loadWidest(value + j * kWidest);
+      TANDEM_UNROLL
       for (int h = 0; h < Q; ++h)
         sum[h][j] = fma(w[h], v, sum[h][j]);
     }
   }
+  TANDEM_UNROLL
   for (int h = 0; h < Q; ++h) {
+    TANDEM_UNROLL
     for (int j = 0; j < V; ++j)
       store(out + static_cast<std::size_t>(h) * width + j * kWidest, sum[h][j]);
   }
@@ -240,8 +264,13 @@ TANDEM_INLINE void tileOf(const Tile& tile, int begin, int end, int first, int c
   }
   const Query* query = block.query + first;
   for (int h = 0; h < count; ++h) {
-    if (!query[h].empty())
-      weigh(block.weights + (first + h) * kTile, query[h], partial.max + first + h, partial.sum + first + h);
+    float* weights = block.weights + (first + h) * kTile;
+    float *max = partial.max + first + h, *sum = partial.sum + first + h;
+    if (query[h].begin == 0 && query[h].end == kTile) {
+      weighAll(weights, max, sum);
+    } else if (!query[h].empty()) {
+      weighSome(weights, query[h], max, sum);
+    }
   }
   for (int h = 0; h < count;) {
     int alike = 1;

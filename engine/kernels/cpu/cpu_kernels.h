@@ -30,6 +30,8 @@ void sigmoidGate(float* x, const float* gate, int n);
 void add(float* x, const float* y, int n);
 void scale(float* x, float factor, int n);
 void softCap(float* x, float cap, int n);
+bool allFinite(const float* x, int n);
+int argmax(const float* x, int n);
 void convolve(const float* const* in, const float* weights, int taps, int n, float* out);
 void deltaStep(const DeltaStep& step);
 void joinExperts(const float* const* outputs, const float* weights, int count, int n, float* out);

@@ -23,12 +23,6 @@ TANDEM_INLINE void transform(float* x, const float* y, int n, F f) {
   if (i < n) storeSome(x + i, f(loadSome(x + i, n - i), loadSome(y + i, n - i)), n - i);
 }
 
-TANDEM_INLINE float maximum(F8 x) {
-  __m128 m = _mm_max_ps(_mm256_castps256_ps128(x.v), _mm256_extractf128_ps(x.v, 1));
-  m = _mm_max_ps(m, _mm_movehl_ps(m, m));
-  return _mm_cvtss_f32(_mm_max_ss(m, _mm_movehdup_ps(m)));
-}
-
 TANDEM_INLINE bool allFinite(F8 x) {
   const __m256i exponent = _mm256_set1_epi32(0x7F800000);
   const __m256i bits = _mm256_and_si256(_mm256_castps_si256(x.v), exponent);

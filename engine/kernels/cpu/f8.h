@@ -10,6 +10,8 @@ namespace tandem::kernels {
 namespace TANDEM_SET {
 
 #define TANDEM_INLINE [[gnu::always_inline]] inline
+// Before a loop whose count is constant, so that the array it indexes stays in registers.
+#define TANDEM_UNROLL _Pragma("GCC unroll 16")
 
 struct F8 {
   __m256 v;
@@ -83,6 +85,12 @@ TANDEM_INLINE void storeSome(float* p, F8 x, int n) {
   store(buffer, x);
   for (int i = 0; i < n; ++i)
     p[i] = buffer[i];
+}
+
+TANDEM_INLINE float maximum(F8 x) {
+  __m128 m = _mm_max_ps(_mm256_castps256_ps128(x.v), _mm256_extractf128_ps(x.v, 1));
+  m = _mm_max_ps(m, _mm_movehl_ps(m, m));
+  return _mm_cvtss_f32(_mm_max_ss(m, _mm_movehdup_ps(m)));
 }
 
 // ((l0+l4)+(l2+l6)) + ((l1+l5)+(l3+l7)), the contract's fold.

@@ -13,9 +13,9 @@ struct Kernel : KernelBase<S, IQ4_XS> {
     unpackSteps<S>(u, b * IQ4_XS::kBlockBytes, kGrowingSteps, block.v);
     return block;
   }
-  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
-                                                const std::int16_t* sums) {
-    return dotSigned<S>(block.v, a, sums);
+  template <int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+    dotSigned<S>(block.v, x, sum);
   }
   TANDEM_INLINE static typename S::F scale(const Units<S>& u, int b) {
     return S::halves(u, IQ4_XS::kScaleAt) *

@@ -13,9 +13,9 @@ struct Kernel : KernelBase<S, MXFP4> {
     unpackSteps<S>(u, 0, kDoubledE2M1, block.v);
     return block;
   }
-  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
-                                                const std::int16_t* sums) {
-    return dotSigned<S>(block.v, a, sums);
+  template <int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+    dotSigned<S>(block.v, x, sum);
   }
   TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::singles(u, MXFP4::kScaleAt); }
 };

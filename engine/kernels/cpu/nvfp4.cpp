@@ -13,13 +13,13 @@ struct Kernel : KernelBase<S, NVFP4> {
     unpackSteps<S>(u, b * NVFP4::kBlockBytes, kDoubledE2M1, block.v);
     return block;
   }
-  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
-                                                const std::int16_t* sums) {
-    return dotSigned<S, 4>(block.v, a, sums);
+  template <int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+    dotSigned<S>(block.v, x, sum, 0, 4);
   }
-  TANDEM_INLINE static typename S::I secondSum(const Block& block, const std::int8_t* a,
-                                               const std::int16_t* sums) {
-    return dotSigned<S, 4>(block.v + 4, a + 16, sums + 1);
+  template <int R>
+  TANDEM_INLINE static void secondSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+    dotSigned<S>(block.v, x, sum, 4, 4);
   }
   TANDEM_INLINE static typename S::F scale(const Units<S>& u, int b) {
     return S::singles(u, b * NVFP4::kBlockBytes + NVFP4::kScaleAt);

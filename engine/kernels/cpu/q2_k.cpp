@@ -22,12 +22,13 @@ struct Kernel : KernelBase<S, Q2_K> {
     block.minima = S::bytePairs(u, at + Q2_K::kSubMinimumAt);
     return block;
   }
-  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
-                                                const std::int16_t*) {
-    return dotHalves<S, 4>(block.v, a, block.scales);
+  template <int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+    dotHalves<S, 4, 0>(block.v, x, block.scales, sum);
   }
-  TANDEM_INLINE static typename S::I minimumSum(const Block& block, const std::int16_t* sums) {
-    return sumOfHalves<S>(block.minima, sums);
+  template <int R>
+  TANDEM_INLINE static typename S::I minimumSum(const Block& block, const BlockRows<R>& x, int row) {
+    return sumOfHalves<S>(block.minima, x, row);
   }
   TANDEM_INLINE static typename S::F minimum(const Units<S>& u, int) {
     return S::negative(S::halves(u, Q2_K::kMinimumAt));

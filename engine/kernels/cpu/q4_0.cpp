@@ -14,9 +14,10 @@ struct Kernel : KernelBase<S, Q4_0> {
     unpackNibbles<S>(u, 0, block.v);
     return block;
   }
-  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
-                                                const std::int16_t* sums) {
-    return S::subtract(dotUnsigned<S, 8>(block.v, a), offsetOf<S>(8, sums));
+  template <int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+    startBelow<S, 8>(x, sum);
+    dotUnsigned<S, 8>(block.v, x, sum);
   }
 };
 

@@ -14,9 +14,9 @@ struct Kernel : KernelBase<S, Q4_1> {
     unpackNibbles<S>(u, 0, block.v);
     return block;
   }
-  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
-                                                const std::int16_t*) {
-    return dotUnsigned<S, 8>(block.v, a);
+  template <int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+    dotUnsigned<S, 8>(block.v, x, sum);
   }
 };
 

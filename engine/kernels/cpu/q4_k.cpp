@@ -15,9 +15,9 @@ struct Kernel : KernelBase<S, Q4_K> {
     unpackNibbles<S>(u, b * Q4_K::kBlockBytes, block.v);
     return block;
   }
-  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
-                                                const std::int16_t*) {
-    return dotUnsigned<S, 8>(block.v, a);
+  template <int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+    dotUnsigned<S, 8>(block.v, x, sum);
   }
   TANDEM_INLINE static typename S::F scale(const Units<S>& u, int b) {
     return S::halves(u, Q4_K::kScaleAt) * S::byteValues(u, b * Q4_K::kBlockBytes + Q4_K::kSubScaleAt);

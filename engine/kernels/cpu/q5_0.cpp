@@ -17,9 +17,10 @@ struct Kernel : KernelBase<S, Q5_0> {
     addFifthBits<S>(high, block.v);
     return block;
   }
-  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
-                                                const std::int16_t* sums) {
-    return S::subtract(dotUnsigned<S, 4>(block.v, a), offsetOf<S>(16, sums));
+  template <int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+    startBelow<S, 16>(x, sum);
+    dotUnsigned<S, 4>(block.v, x, sum);
   }
 };
 

@@ -15,9 +15,9 @@ struct Kernel : KernelBase<S, Q5_1> {
     addFifthBits<S>(S::bytes(u, Q5_1::kHighAt), block.v);
     return block;
   }
-  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
-                                                const std::int16_t*) {
-    return dotUnsigned<S, 4>(block.v, a);
+  template <int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+    dotUnsigned<S, 4>(block.v, x, sum);
   }
 };
 

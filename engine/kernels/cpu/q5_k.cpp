@@ -17,9 +17,9 @@ struct Kernel : KernelBase<S, Q5_K> {
     addFifthBits<S>(S::bytes(u, at + Q5_K::kHighAt), block.v);
     return block;
   }
-  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
-                                                const std::int16_t*) {
-    return dotUnsigned<S, 4>(block.v, a);
+  template <int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+    dotUnsigned<S, 4>(block.v, x, sum);
   }
   TANDEM_INLINE static typename S::F scale(const Units<S>& u, int b) {
     return S::halves(u, Q5_K::kScaleAt) * S::byteValues(u, b * Q5_K::kBlockBytes + Q5_K::kSubScaleAt);

@@ -30,10 +30,9 @@ struct Kernel : KernelBase<S, Q6_K> {
     block.scales = HalfScales<S>::of(S::bytePairs(u, at + Q6_K::kSubScaleAt));
     return block;
   }
-  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
-                                                const std::int16_t* sums) {
-    const typename S::I offset = sumOfHalves<S>(block.scales.pairs, sums);
-    return S::subtract(dotHalves<S, 2>(block.v, a, block.scales), S::template left32<5>(offset));
+  template <int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+    dotHalves<S, 2, 5>(block.v, x, block.scales, sum);
   }
 };
 

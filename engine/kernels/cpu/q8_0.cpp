@@ -13,11 +13,12 @@ struct Kernel : KernelBase<S, Q8_0> {
     Block block;
     for (int i = 0; i < 8; ++i)
       block.v[i] = S::bytes(u, 32 * i);
+    prepareSigned<S>(block.v);
     return block;
   }
-  TANDEM_INLINE static typename S::I integerSum(const Block& block, const std::int8_t* a,
-                                                const std::int16_t* sums) {
-    return dotSigned<S>(block.v, a, sums);
+  template <int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+    dotSigned<S>(block.v, x, sum);
   }
 };
 

@@ -219,26 +219,68 @@ struct Wide {
 };
 #endif
 
-// The sum over a block of unsigned bytes w times a, exact in int32. kPairs of the int16 sums of two products
-// may be added before they are widened: a format proves its number.
-template <class S, int kPairs, int kVectors = 8>
-TANDEM_INLINE typename S::I dotUnsigned(const typename S::I* w, const std::int8_t* a) {
+// A block of the activations of R rows: 32 int8 each, and the int16 sums of its two halves.
+template <int R>
+struct BlockRows {
+  const std::int8_t* q;
+  const std::int16_t* sums;
+  std::size_t stride;  // of q, from row to row; that of sums is a sixteenth
+
+  TANDEM_INLINE std::int32_t bytes(int row, int i) const {
+    return word(q + row * stride, i);
+  }  // 4 i … 4 i + 3
+  TANDEM_INLINE std::int32_t halves(int row) const { return word(sums + row * (stride / 16), 0); }
+  TANDEM_INLINE std::int32_t half(int row, int h) const { return sums[row * (stride / 16) + h]; }
+};
+
+// Integer sums of R rows, a column a lane.
+template <class S, int R>
+struct Sums {
+  typename S::I row[R];
+};
+
+// Adds the products of unsigned bytes w[first … first + count - 1] and each row's block, exact in int32.
+// kPairs of the int16 sums of two products may be added before they are widened: a format proves its number.
+// Rows take turns, so that a sum need not wait for itself.
+template <class S, int kPairs, int R>
+TANDEM_INLINE void dotUnsigned(const typename S::I (&w)[8], const BlockRows<R>& x, Sums<S, R>& sum,
+                               int first = 0, int count = 8) {
 #if defined(__AVX512VNNI__)
-  typename S::I even = S::none(), odd = S::none();
-  for (int i = 0; i < kVectors; i += 2) {
-    even = S::dot(even, w[i], S::everywhere(word(a, i)));
-    odd = S::dot(odd, w[i + 1], S::everywhere(word(a, i + 1)));
+  if constexpr (R < 4) {
+    Sums<S, R> odd;
+    TANDEM_UNROLL
+    for (int r = 0; r < R; ++r)
+      odd.row[r] = S::none();
+    TANDEM_UNROLL
+    for (int i = first; i < first + count; i += 2) {
+      TANDEM_UNROLL
+      for (int r = 0; r < R; ++r) {
+        sum.row[r] = S::dot(sum.row[r], w[i], S::everywhere(x.bytes(r, i)));
+        odd.row[r] = S::dot(odd.row[r], w[i + 1], S::everywhere(x.bytes(r, i + 1)));
+      }
+    }
+    TANDEM_UNROLL
+    for (int r = 0; r < R; ++r)
+      sum.row[r] = S::add(sum.row[r], odd.row[r]);
+  } else {
+    TANDEM_UNROLL
+    for (int i = first; i < first + count; ++i) {
+      TANDEM_UNROLL
+      for (int r = 0; r < R; ++r)
+        sum.row[r] = S::dot(sum.row[r], w[i], S::everywhere(x.bytes(r, i)));
+    }
   }
-  return S::add(even, odd);
 #else
-  typename S::I sum = S::none();
-  for (int i = 0; i < kVectors; i += kPairs) {
-    typename S::I pairs = S::products(w[i], S::everywhere(word(a, i)));
-    for (int j = i + 1; j < i + kPairs && j < kVectors; ++j)
-      pairs = S::addShort(pairs, S::products(w[j], S::everywhere(word(a, j))));
-    sum = i == 0 ? S::widen(pairs) : S::add(sum, S::widen(pairs));
+  TANDEM_UNROLL
+  for (int r = 0; r < R; ++r) {
+    TANDEM_UNROLL
+    for (int i = first; i < first + count; i += kPairs) {
+      typename S::I pairs = S::products(w[i], S::everywhere(x.bytes(r, i)));
+      for (int j = i + 1; j < i + kPairs && j < first + count; ++j)
+        pairs = S::addShort(pairs, S::products(w[j], S::everywhere(x.bytes(r, j))));
+      sum.row[r] = S::add(sum.row[r], S::widen(pairs));
+    }
   }
-  return sum;
 #endif
 }
 
@@ -284,37 +326,58 @@ TANDEM_INLINE void addFifthBits(typename S::I high, typename S::I (&v)[8]) {
   v[7] = S::either(v[7], S::both(S::template right<3>(high), mask));
 }
 
-// p0 * (sum of a over the first half) + p1 * (the second half's), from int16 pairs (p0, p1) a lane.
-template <class S>
-TANDEM_INLINE typename S::I sumOfHalves(typename S::I pairs, const std::int16_t* sums) {
-  return S::timesPairs(pairs, S::everywhere(word(sums, 0)));
+// p0 * (sum of a row's block over the first half) + p1 * (the second half's), from int16 pairs (p0, p1) a
+// lane.
+template <class S, int R>
+TANDEM_INLINE typename S::I sumOfHalves(typename S::I pairs, const BlockRows<R>& x, int row) {
+  return S::timesPairs(pairs, S::everywhere(x.halves(row)));
 }
 
-// c times the sum of a block's activations, for weights that are stored c too high.
-template <class S>
-TANDEM_INLINE typename S::I offsetOf(int c, const std::int16_t* sums) {
-  return sumOfHalves<S>(S::everywhere(c * 0x10001), sums);
+// Starts the sums for weights that are stored c too high: at -c times the sum of the row's block.
+template <class S, int c, int R>
+TANDEM_INLINE void startBelow(const BlockRows<R>& x, Sums<S, R>& sum) {
+  constexpr auto kPair = static_cast<std::int32_t>((-c & 0xFFFFu) * 0x10001u);
+  TANDEM_UNROLL
+  for (int r = 0; r < R; ++r)
+    sum.row[r] = sumOfHalves<S>(S::everywhere(kPair), x, r);
 }
 
-// As dotUnsigned for signed bytes w from -128 on. `sums`: of a, in two halves; of four vectors only the first
-// counts. A sum of two products is at most 2 * 128 * 127 = 32,512, and is widened at once.
-template <class S, int kVectors = 8>
-TANDEM_INLINE typename S::I dotSigned(const typename S::I* w, const std::int8_t* a,
-                                      const std::int16_t* sums) {
+// Brings signed bytes into the form that dotSigned wants: with VNNI, 128 too high and without a sign.
+template <class S>
+TANDEM_INLINE void prepareSigned(typename S::I (&v)[8]) {
 #if defined(__AVX512VNNI__)
-  typename S::I shifted[kVectors];  // w + 128 without a sign; 128 times the sum of a is taken off again
-  for (int i = 0; i < kVectors; ++i)
-    shifted[i] = S::add8(w[i], S::everyByte(-128));
-  const std::int32_t sum = kVectors == 8 ? sums[0] + sums[1] : sums[0];
-  return S::subtract(dotUnsigned<S, 1, kVectors>(shifted, a), S::everywhere(128 * sum));
+  TANDEM_UNROLL
+  for (int i = 0; i < 8; ++i)
+    v[i] = S::add8(v[i], S::everyByte(-128));
 #else
-  static_cast<void>(sums);
-  typename S::I sum = S::none();
-  for (int i = 0; i < kVectors; ++i) {
-    const typename S::I activations = S::everywhere(word(a, i));
-    sum = S::add(sum, S::widen(S::products(S::magnitude(w[i]), S::withSignOf(activations, w[i]))));
+  static_cast<void>(v);
+#endif
+}
+
+// As dotUnsigned for signed bytes from -128 on, prepared. A sum of two products is at most 2 * 128 * 127 =
+// 32,512, and is widened at once.
+template <class S, int R>
+TANDEM_INLINE void dotSigned(const typename S::I (&w)[8], const BlockRows<R>& x, Sums<S, R>& sum,
+                             int first = 0, int count = 8) {
+#if defined(__AVX512VNNI__)
+  if (count == 8) {
+    startBelow<S, 128>(x, sum);
+  } else {
+    TANDEM_UNROLL
+    for (int r = 0; r < R; ++r)
+      sum.row[r] = S::everywhere(-128 * x.half(r, first / 4));
   }
-  return sum;
+  dotUnsigned<S, 1>(w, x, sum, first, count);
+#else
+  TANDEM_UNROLL
+  for (int i = first; i < first + count; ++i) {
+    const typename S::I magnitude = S::magnitude(w[i]);
+    TANDEM_UNROLL
+    for (int r = 0; r < R; ++r) {
+      const typename S::I activations = S::withSignOf(S::everywhere(x.bytes(r, i)), w[i]);
+      sum.row[r] = S::add(sum.row[r], S::widen(S::products(magnitude, activations)));
+    }
+  }
 #endif
 }
 
@@ -335,24 +398,37 @@ struct HalfScales {
   }
 };
 
-// s0 * (sum over the first half of w a) + s1 * (the second half's), exact in int32. kPairs as above.
-template <class S, int kPairs>
-TANDEM_INLINE typename S::I dotHalves(const typename S::I* w, const std::int8_t* a,
-                                      const HalfScales<S>& scales) {
+// s0 * (sum over the first half of (w - 2^kShift) a) + s1 * (the second half's), exact in int32; kShift 0: of
+// w a. kPairs as above.
+template <class S, int kPairs, int kShift, int R>
+TANDEM_INLINE void dotHalves(const typename S::I (&w)[8], const BlockRows<R>& x, const HalfScales<S>& scales,
+                             Sums<S, R>& sum) {
 #if defined(__AVX512VNNI__)
-  const typename S::I first = dotUnsigned<S, kPairs, 4>(w, a),
-                      second = dotUnsigned<S, kPairs, 4>(w + 4, a + 16);
-  return S::add(S::times32(first, scales.first), S::times32(second, scales.second));
+  Sums<S, R> second = sum;
+  dotUnsigned<S, kPairs>(w, x, sum, 0, 4);
+  dotUnsigned<S, kPairs>(w, x, second, 4, 4);
+  TANDEM_UNROLL
+  for (int r = 0; r < R; ++r)
+    sum.row[r] = S::add(S::times32(sum.row[r], scales.first), S::times32(second.row[r], scales.second));
 #else
-  typename S::I sum = S::none();
-  for (int i = 0; i < 8; i += kPairs) {
-    typename S::I pairs = S::products(w[i], S::everywhere(word(a, i)));
-    for (int j = i + 1; j < i + kPairs; ++j)
-      pairs = S::addShort(pairs, S::products(w[j], S::everywhere(word(a, j))));
-    sum = S::add(sum, S::timesPairs(pairs, i < 4 ? scales.first : scales.second));
+  TANDEM_UNROLL
+  for (int r = 0; r < R; ++r) {
+    TANDEM_UNROLL
+    for (int i = 0; i < 8; i += kPairs) {
+      typename S::I pairs = S::products(w[i], S::everywhere(x.bytes(r, i)));
+      for (int j = i + 1; j < i + kPairs; ++j)
+        pairs = S::addShort(pairs, S::products(w[j], S::everywhere(x.bytes(r, j))));
+      sum.row[r] = S::add(sum.row[r], S::timesPairs(pairs, i < 4 ? scales.first : scales.second));
+    }
   }
-  return sum;
 #endif
+  if constexpr (kShift > 0) {
+    TANDEM_UNROLL
+    for (int r = 0; r < R; ++r) {
+      const typename S::I offset = sumOfHalves<S>(scales.pairs, x, r);
+      sum.row[r] = S::subtract(sum.row[r], S::template left32<kShift>(offset));
+    }
+  }
 }
 
 // Vectors 0 … 7 of a block's nibbles, from 128 bytes a group.
@@ -366,13 +442,15 @@ TANDEM_INLINE void unpackNibbles(const typename S::U& u, int at, typename S::I (
   }
 }
 
-// The same, each nibble turned into the table's signed byte.
+// The same, each nibble turned into the table's signed byte, prepared for dotSigned.
 template <class S>
 TANDEM_INLINE void unpackSteps(const typename S::U& u, int at, const std::int8_t (&steps)[16],
                                typename S::I (&v)[8]) {
   unpackNibbles<S>(u, at, v);
+  TANDEM_UNROLL
   for (int i = 0; i < 8; ++i)
     v[i] = S::lookUp(steps, v[i]);
+  prepareSigned<S>(v);
 }
 
 }  // namespace tandem::kernels::TANDEM_SET

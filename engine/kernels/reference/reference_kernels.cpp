@@ -187,6 +187,14 @@ void sigmoidGate(float* x, const float* gate, int n) {
     x[i] = x[i] / (1.0f + exp(0.0f - gate[i]));
 }
 
+bool allFinite(const float* x, int n) {
+  return std::all_of(x, x + n, [](float v) { return std::isfinite(v); });
+}
+
+int argmax(const float* x, int n) {
+  return static_cast<int>(std::max_element(x, x + n) - x);
+}
+
 void convolve(const float* const* in, const float* weights, int taps, int n, float* out) {
   for (int i = 0; i < n; ++i) {
     float sum = 0;
@@ -286,6 +294,8 @@ const KernelSet& referenceKernels() {
       .add = add,
       .scale = scale,
       .softCap = softCapRow,
+      .allFinite = allFinite,
+      .argmax = argmax,
       .convolve = convolve,
       .deltaStep = deltaStep,
       .pickExperts = pickExperts,
