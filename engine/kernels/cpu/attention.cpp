@@ -108,21 +108,23 @@ TANDEM_INLINE void computeTile(const AttentionJob& job, int firstQuery, int t, Q
                                Block& block, const Partial& partial) {
   const void* keys[kTile];
   const void* values[kTile];
+  Source<T> source = {keys, values};
   if (t < job.tailTile) {
-    const T* keyRows = static_cast<const T*>(job.keyTiles[t - job.firstTile]);
-    const T* valueRows = static_cast<const T*>(job.valueTiles[t - job.firstTile]);
+    const void* const* keyTile = job.keyTiles + (t - job.firstTile);
+    const void* const* valueTile = job.valueTiles + (t - job.firstTile);
     for (int p = together.begin; p < together.end; ++p) {
-      keys[p] = keyRows + static_cast<std::size_t>(p) * job.stride;
-      values[p] = valueRows + static_cast<std::size_t>(p) * job.stride;
+      keys[p] = static_cast<const T*>(*keyTile) + static_cast<std::size_t>(p) * job.stride;
+      values[p] = static_cast<const T*>(*valueTile) + static_cast<std::size_t>(p) * job.stride;
     }
-    loadTile<T>(keys, values, together.begin, together.end, block.stride, block.width, tile);
-    tileOf(tile, together.begin, together.end, 0, block.count, block, partial);
-    return;
+    if (t + 1 < job.tailTile) {
+      source.nextKeys = static_cast<const T*>(keyTile[1]);
+      source.nextValues = static_cast<const T*>(valueTile[1]);
+    }
   }
   const std::size_t at = static_cast<std::size_t>(t - job.tailTile) * kTile;
-  if (job.tailStride == 0) {
-    loadTile<T>(job.tailKeys + at, job.tailValues + at, together.begin, together.end, block.stride,
-                block.width, tile);
+  if (t >= job.tailTile && job.tailStride == 0) source = {job.tailKeys + at, job.tailValues + at};
+  if (t < job.tailTile || job.tailStride == 0) {
+    loadTile<T>(source, together.begin, together.end, block.stride, block.width, tile);
     tileOf(tile, together.begin, together.end, 0, block.count, block, partial);
     return;
   }
@@ -134,7 +136,7 @@ TANDEM_INLINE void computeTile(const AttentionJob& job, int firstQuery, int t, Q
     const Query query = block.query[h];
     if (!query.empty()) {
       const std::size_t from = row * job.tailStride + at;
-      loadTile<T>(job.tailKeys + from, job.tailValues + from, query.begin, query.end, block.stride,
+      loadTile<T>({job.tailKeys + from, job.tailValues + from}, query.begin, query.end, block.stride,
                   block.width, tile);
       tileOf(tile, query.begin, query.end, h, count, block, partial);
     }

@@ -76,19 +76,36 @@ TANDEM_INLINE float* keyVector(Tile& tile, int key, int stride) {
   return tile.keys + static_cast<std::size_t>(run) * kRun * stride + vector * kWidest + half * kLanes;
 }
 
+// Where a tile's keys and values are, and those of the tile after it, which are asked for meanwhile.
+template <class T>
+struct Source {
+  const void* const* keys;
+  const void* const* values;
+  const T* nextKeys = nullptr;  // (key, stride); null: unknown
+  const T* nextValues = nullptr;
+};
+
+template <class T>
+TANDEM_INLINE void prefetchRow(const T* rows, int p, int stride) {
+  const char* row = reinterpret_cast<const char*>(rows + static_cast<std::size_t>(p) * stride);
+  for (std::size_t at = 0; at < stride * sizeof(T); at += 64)
+    _mm_prefetch(row + at, _MM_HINT_T0);
+}
+
 // Keys begin … end - 1 of the tile to fp32; the others of their runs are zeros, which no weight will meet.
 template <class T>
-TANDEM_INLINE void loadTile(const void* const* keys, const void* const* values, int begin, int end,
-                            int stride, int width, Tile& tile) {
+TANDEM_INLINE void loadTile(const Source<T>& source, int begin, int end, int stride, int width, Tile& tile) {
   for (int p = begin / kRun * kRun; p < (end + kRun - 1) / kRun * kRun; ++p) {
     float* to = keyVector(tile, p, stride);
     const bool visible = p >= begin && p < end;
+    if (source.nextKeys) prefetchRow(source.nextKeys, p, stride);
     for (int i = 0; i < stride; i += kLanes, to += 8 * kWidest)
-      store(to, visible ? load(static_cast<const T*>(keys[p]) + i) : zero());
+      store(to, visible ? load(static_cast<const T*>(source.keys[p]) + i) : zero());
   }
   for (int p = begin; p < end; ++p) {
-    const T* from = static_cast<const T*>(values[p]);
+    const T* from = static_cast<const T*>(source.values[p]);
     float* to = tile.values + static_cast<std::size_t>(p) * width;
+    if (source.nextValues) prefetchRow(source.nextValues, p, stride);
     for (int i = 0; i < stride; i += kLanes)
       store(to + i, load(from + i));
     if (stride < width) store(to + stride, zero());
