@@ -13,8 +13,8 @@ struct Kernel : KernelBase<S, IQ4_NL> {
     unpackSteps<S>(u, 0, kGrowingSteps, block.v);
     return block;
   }
-  template <int R>
-  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+  template <class Rows, int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const Rows& x, Sums<S, R>& sum) {
     dotSigned<S>(block.v, x, sum);
   }
 };

@@ -13,8 +13,8 @@ struct Kernel : KernelBase<S, IQ4_XS> {
     unpackSteps<S>(u, b * IQ4_XS::kBlockBytes, kGrowingSteps, block.v);
     return block;
   }
-  template <int R>
-  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+  template <class Rows, int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const Rows& x, Sums<S, R>& sum) {
     dotSigned<S>(block.v, x, sum);
   }
   TANDEM_INLINE static typename S::F scale(const Units<S>& u, int b) {

@@ -42,14 +42,10 @@ TANDEM_INLINE void unpack(const Units<S>& unit, int inUnit, Unpacked<S, F>& u) {
     u.minimum = F::minimum(unit, inUnit);
 }
 
-// Adds block b of rows row … row + R - 1 to their slices.
-template <class S, class F, int R>
-TANDEM_INLINE void addBlock(const Unpacked<S, F>& u, const QuantizedRows& x, int row, int b,
-                            typename S::F (&slice)[R]) {
+// Adds a block of R rows to their slices.
+template <class S, class F, class Rows, int R>
+TANDEM_INLINE void addBlock(const Unpacked<S, F>& u, const Rows& x, typename S::F (&slice)[R]) {
   constexpr BlockKind kKind = F::Format::kKind;
-  const std::size_t blocks = static_cast<std::size_t>(x.k) / kBlock, first = row * blocks + b;
-  const BlockRows<R> at = {x.q + first * kBlock, x.sums + first * 2, static_cast<std::size_t>(x.k)};
-  const float* d = x.d + first;
   const auto nothing = [] {
     Sums<S, R> sum;
     TANDEM_UNROLL
@@ -60,25 +56,25 @@ TANDEM_INLINE void addBlock(const Unpacked<S, F>& u, const QuantizedRows& x, int
   const auto add = [&](const Sums<S, R>& sum, typename S::F scale) {
     TANDEM_UNROLL
     for (int r = 0; r < R; ++r)
-      slice[r] = fma(S::floats(sum.row[r]), scale * S::everyLane(d[r * blocks]), slice[r]);
+      slice[r] = fma(S::floats(sum.row[r]), scale * S::everyLane(x.scale(r)), slice[r]);
   };
   Sums<S, R> sum = nothing();
-  F::integerSums(u.block, at, sum);
+  F::integerSums(u.block, x, sum);
   add(sum, u.scale);
   if constexpr (kKind == BlockKind::kTwoScales) {
     sum = nothing();
-    F::secondSums(u.block, at, sum);
+    F::secondSums(u.block, x, sum);
     add(sum, u.second);
   }
   if constexpr (kKind == BlockKind::kScaleAndMinimum) {
     TANDEM_UNROLL
     for (int r = 0; r < R; ++r)
-      slice[r] = fma(u.minimum, S::everyLane(x.s[first + r * blocks]), slice[r]);
+      slice[r] = fma(u.minimum, S::everyLane(x.scaledSum(r)), slice[r]);
   }
   if constexpr (kKind == BlockKind::kScaleAndHalfMinima) {
     TANDEM_UNROLL
     for (int r = 0; r < R; ++r)
-      sum.row[r] = F::minimumSum(u.block, at, r);
+      sum.row[r] = F::minimumSum(u.block, x, r);
     add(sum, u.minimum);
   }
 }
@@ -92,9 +88,11 @@ struct Walk {
   Units<S> unit;
   int inUnit = 0;
 
-  TANDEM_INLINE Walk(const PackedMatrix& w, int g) {
+  // From block `first` on, which begins a unit.
+  TANDEM_INLINE Walk(const PackedMatrix& w, int g, int first = 0) {
     for (int i = 0; i < S::kGroups; ++i)
-      unit.group[i] = w.group(g + i);
+      unit.group[i] =
+          w.group(g + i) + static_cast<std::size_t>(first) / kBlocksPerUnit * F::Format::kPackedBytes;
   }
   TANDEM_INLINE void next(Unpacked<S, F>& u) {
     unpack<S, F>(unit, inUnit, u);
@@ -115,6 +113,9 @@ template <class S, class F, int R>
 TANDEM_INLINE void fewRows(const PackedMatrix& w, const QuantizedRows& x, int row, int g, float* out,
                            std::size_t outStride) {
   const int blocks = w.k() / kBlock;
+  const std::size_t at = static_cast<std::size_t>(row) * blocks;
+  BlockRows<R, 0> rows = {x.q + at * kBlock, x.sums + at * 2, x.d + at, x.s + at,
+                          static_cast<std::size_t>(x.k)};
   Walk<S, F> walk(w, g);
   typename S::F total[R], slice[R];
   TANDEM_UNROLL
@@ -123,7 +124,8 @@ TANDEM_INLINE void fewRows(const PackedMatrix& w, const QuantizedRows& x, int ro
   for (int b = 0; b < blocks; ++b) {
     Unpacked<S, F> u;
     walk.next(u);
-    addBlock<S, F, R>(u, x, row, b, slice);
+    addBlock<S, F>(u, rows, slice);
+    rows = {rows.q + kBlock, rows.sums + 2, rows.d + 1, rows.s + 1, rows.stride};
     if ((b + 1) % kBlocksPerSlice == 0 || b + 1 == blocks) {
       TANDEM_UNROLL
       for (int r = 0; r < R; ++r) {
@@ -137,36 +139,80 @@ TANDEM_INLINE void fewRows(const PackedMatrix& w, const QuantizedRows& x, int ro
     S::write(out + (row + r) * outStride + g * kGroup, total[r], w.n() - g * kGroup);
 }
 
-// kPanelRows rows against the columns of one vector: a slice's blocks are unpacked once, into a panel that
-// all rows read.
+// A slice of kPanelRows rows, R of them side by side in each block.
 inline constexpr int kPanelRows = 32;
-template <class S, class F, int R>
-TANDEM_INLINE void manyRows(const PackedMatrix& w, const QuantizedRows& x, int row, int g, float* out,
-                            std::size_t outStride) {
-  const int blocks = w.k() / kBlock;
-  Walk<S, F> walk(w, g);
-  Unpacked<S, F> panel[kBlocksPerSlice];
-  typename S::F total[kPanelRows];
-  for (int r = 0; r < kPanelRows; ++r)
-    total[r] = S::nothing();
-  for (int first = 0; first < blocks; first += kBlocksPerSlice) {
-    const int count = blocks - first < kBlocksPerSlice ? blocks - first : kBlocksPerSlice;
-    for (int b = 0; b < count; ++b)
-      walk.next(panel[b]);
-    for (int r = 0; r < kPanelRows; r += R) {
-      typename S::F slice[R];
-      TANDEM_UNROLL
-      for (int i = 0; i < R; ++i)
-        slice[i] = S::nothing();
-      for (int b = 0; b < count; ++b)
-        addBlock<S, F, R>(panel[b], x, row + r, first + b, slice);
-      TANDEM_UNROLL
-      for (int i = 0; i < R; ++i)
-        total[r + i] = total[r + i] + slice[i];
+template <int R>
+struct PackedRows {
+  std::int8_t q[kBlocksPerSlice * kPanelRows * kBlock];  // (R rows, block, row, element)
+  std::int16_t sums[kBlocksPerSlice * kPanelRows * 2];
+  float d[kBlocksPerSlice * kPanelRows];
+  float s[kBlocksPerSlice * kPanelRows];
+
+  // Where block b of rows first … first + R - 1 lies, in rows of a block.
+  TANDEM_INLINE static std::size_t at(int first, int b) {
+    return (static_cast<std::size_t>(first / R) * kBlocksPerSlice + b) * R;
+  }
+  TANDEM_INLINE void pack(const QuantizedRows& x, int row, int firstBlock, int count) {
+    const std::size_t blocks = static_cast<std::size_t>(x.k) / kBlock;
+    for (int r = 0; r < kPanelRows; ++r) {
+      const std::size_t from = (row + r) * blocks + firstBlock;
+      for (int b = 0; b < count; ++b) {
+        const std::size_t to = at(r, b) + r % R;
+        __builtin_memcpy(q + to * kBlock, x.q + (from + b) * kBlock, kBlock);
+        __builtin_memcpy(sums + to * 2, x.sums + (from + b) * 2, 4);
+        d[to] = x.d[from + b];
+        s[to] = x.s[from + b];
+      }
     }
   }
-  for (int r = 0; r < kPanelRows; ++r)
-    S::write(out + (row + r) * outStride + g * kGroup, total[r], w.n() - g * kGroup);
+  TANDEM_INLINE BlockRows<R, kBlock> block(int first, int b) const {
+    const std::size_t i = at(first, b);
+    return {q + i * kBlock, sums + i * 2, d + i, s + i};
+  }
+};
+
+// A slice of kPanelRows rows against the columns of one vector: its blocks are unpacked once, into a panel
+// that all rows read. The totals so far are in `out`, but for the first slice.
+template <class S, class F, int R>
+TANDEM_INLINE void sliceOfRows(const PackedMatrix& w, const PackedRows<R>& rows, int firstBlock, int count,
+                               int row, int g, float* out, std::size_t outStride) {
+  Walk<S, F> walk(w, g, firstBlock);
+  Unpacked<S, F> panel[kBlocksPerSlice];
+  for (int b = 0; b < count; ++b)
+    walk.next(panel[b]);
+  const int columns = w.n() - g * kGroup;
+  for (int r = 0; r < kPanelRows; r += R) {
+    typename S::F slice[R];
+    TANDEM_UNROLL
+    for (int i = 0; i < R; ++i)
+      slice[i] = S::nothing();
+    for (int b = 0; b < count; ++b)
+      addBlock<S, F>(panel[b], rows.block(r, b), slice);
+    TANDEM_UNROLL
+    for (int i = 0; i < R; ++i) {
+      float* to = out + (row + r + i) * outStride + g * kGroup;
+      S::write(to, (firstBlock > 0 ? S::read(to, columns) : S::nothing()) + slice[i], columns);
+    }
+  }
+}
+
+// kPanelRows rows against all columns, slice by slice.
+template <template <class S> class F, int R>
+TANDEM_INLINE void manyRows(const PackedMatrix& w, const QuantizedRows& x, int row, int groupBegin,
+                            int groupEnd, float* out, std::size_t outStride) {
+  const int blocks = w.k() / kBlock;
+  PackedRows<R> rows;
+  for (int first = 0; first < blocks; first += kBlocksPerSlice) {
+    const int count = blocks - first < kBlocksPerSlice ? blocks - first : kBlocksPerSlice;
+    rows.pack(x, row, first, count);
+    int g = groupBegin;
+#ifdef __AVX512BW__
+    for (; g + 2 <= groupEnd; g += 2)
+      sliceOfRows<Wide, F<Wide>, R>(w, rows, first, count, row, g, out, outStride);
+#endif
+    for (; g < groupEnd; ++g)
+      sliceOfRows<Narrow, F<Narrow>, R>(w, rows, first, count, row, g, out, outStride);
+  }
 }
 
 // Rows row … rows - 1, fewer than kPanelRows, R at a time.
@@ -178,31 +224,24 @@ TANDEM_INLINE void restOfRows(const PackedMatrix& w, const QuantizedRows& x, int
   if constexpr (R > 1) restOfRows<S, F, R / 2>(w, x, row, rows, g, out, outStride);
 }
 
-template <class S, class F, int R>
-TANDEM_INLINE void columns(const PackedMatrix& w, const QuantizedRows& x, int row, int rows, int g,
-                           float* out, std::size_t outStride) {
-  if (rows - row >= kPanelRows) {
-    manyRows<S, F, R>(w, x, row, g, out, outStride);
-  } else {
-    restOfRows<S, F, R>(w, x, row, rows, g, out, outStride);
-  }
-}
-
-// Rows in blocks that stay in the cache while all columns pass.
 template <template <class S> class F>
 TANDEM_INLINE void matmul(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin,
                           int groupEnd, float* out, std::size_t outStride) {
-  for (int row = 0; row < rows; row += kPanelRows) {
-    int g = groupBegin;
 #ifdef __AVX512BW__
-    for (; g + 2 <= groupEnd; g += 2)
-      columns<Wide, F<Wide>, 8>(w, x, row, rows, g, out, outStride);
-    if (g < groupEnd) columns<Narrow, F<Narrow>, 8>(w, x, row, rows, g, out, outStride);
+  constexpr int R = 8;
 #else
-    for (; g < groupEnd; ++g)
-      columns<Narrow, F<Narrow>, 4>(w, x, row, rows, g, out, outStride);
+  constexpr int R = 4;
 #endif
-  }
+  int row = 0;
+  for (; row + kPanelRows <= rows; row += kPanelRows)
+    manyRows<F, R>(w, x, row, groupBegin, groupEnd, out, outStride);
+  int g = groupBegin;
+#ifdef __AVX512BW__
+  for (; g + 2 <= groupEnd; g += 2)
+    restOfRows<Wide, F<Wide>, R>(w, x, row, rows, g, out, outStride);
+#endif
+  for (; g < groupEnd; ++g)
+    restOfRows<Narrow, F<Narrow>, R>(w, x, row, rows, g, out, outStride);
 }
 
 }  // namespace tandem::kernels::TANDEM_SET

@@ -13,8 +13,8 @@ struct Kernel : KernelBase<S, MXFP4> {
     unpackSteps<S>(u, 0, kDoubledE2M1, block.v);
     return block;
   }
-  template <int R>
-  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+  template <class Rows, int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const Rows& x, Sums<S, R>& sum) {
     dotSigned<S>(block.v, x, sum);
   }
   TANDEM_INLINE static typename S::F scale(const Units<S>& u, int) { return S::singles(u, MXFP4::kScaleAt); }

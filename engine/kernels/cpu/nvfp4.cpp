@@ -13,12 +13,12 @@ struct Kernel : KernelBase<S, NVFP4> {
     unpackSteps<S>(u, b * NVFP4::kBlockBytes, kDoubledE2M1, block.v);
     return block;
   }
-  template <int R>
-  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+  template <class Rows, int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const Rows& x, Sums<S, R>& sum) {
     dotSigned<S>(block.v, x, sum, 0, 4);
   }
-  template <int R>
-  TANDEM_INLINE static void secondSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+  template <class Rows, int R>
+  TANDEM_INLINE static void secondSums(const Block& block, const Rows& x, Sums<S, R>& sum) {
     dotSigned<S>(block.v, x, sum, 4, 4);
   }
   TANDEM_INLINE static typename S::F scale(const Units<S>& u, int b) {

@@ -22,12 +22,12 @@ struct Kernel : KernelBase<S, Q2_K> {
     block.minima = S::bytePairs(u, at + Q2_K::kSubMinimumAt);
     return block;
   }
-  template <int R>
-  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+  template <class Rows, int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const Rows& x, Sums<S, R>& sum) {
     dotHalves<S, 4, 0>(block.v, x, block.scales, sum);
   }
-  template <int R>
-  TANDEM_INLINE static typename S::I minimumSum(const Block& block, const BlockRows<R>& x, int row) {
+  template <class Rows>
+  TANDEM_INLINE static typename S::I minimumSum(const Block& block, const Rows& x, int row) {
     return sumOfHalves<S>(block.minima, x, row);
   }
   TANDEM_INLINE static typename S::F minimum(const Units<S>& u, int) {

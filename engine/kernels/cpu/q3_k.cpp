@@ -21,8 +21,8 @@ struct Kernel : KernelBase<S, Q3_K> {
     block.scales = HalfScales<S>::of(S::bytePairs(u, at + Q3_K::kSubScaleAt));
     return block;
   }
-  template <int R>
-  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+  template <class Rows, int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const Rows& x, Sums<S, R>& sum) {
     dotHalves<S, 4, 2>(block.v, x, block.scales, sum);
   }
 };

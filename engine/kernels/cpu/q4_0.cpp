@@ -14,8 +14,8 @@ struct Kernel : KernelBase<S, Q4_0> {
     unpackNibbles<S>(u, 0, block.v);
     return block;
   }
-  template <int R>
-  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+  template <class Rows, int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const Rows& x, Sums<S, R>& sum) {
     startBelow<S, 8>(x, sum);
     dotUnsigned<S, 8>(block.v, x, sum);
   }

@@ -15,8 +15,8 @@ struct Kernel : KernelBase<S, Q4_K> {
     unpackNibbles<S>(u, b * Q4_K::kBlockBytes, block.v);
     return block;
   }
-  template <int R>
-  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+  template <class Rows, int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const Rows& x, Sums<S, R>& sum) {
     dotUnsigned<S, 8>(block.v, x, sum);
   }
   TANDEM_INLINE static typename S::F scale(const Units<S>& u, int b) {

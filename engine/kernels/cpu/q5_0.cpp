@@ -17,8 +17,8 @@ struct Kernel : KernelBase<S, Q5_0> {
     addFifthBits<S>(high, block.v);
     return block;
   }
-  template <int R>
-  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+  template <class Rows, int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const Rows& x, Sums<S, R>& sum) {
     startBelow<S, 16>(x, sum);
     dotUnsigned<S, 4>(block.v, x, sum);
   }

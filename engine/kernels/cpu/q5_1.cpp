@@ -15,8 +15,8 @@ struct Kernel : KernelBase<S, Q5_1> {
     addFifthBits<S>(S::bytes(u, Q5_1::kHighAt), block.v);
     return block;
   }
-  template <int R>
-  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+  template <class Rows, int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const Rows& x, Sums<S, R>& sum) {
     dotUnsigned<S, 4>(block.v, x, sum);
   }
 };

@@ -17,8 +17,8 @@ struct Kernel : KernelBase<S, Q5_K> {
     addFifthBits<S>(S::bytes(u, at + Q5_K::kHighAt), block.v);
     return block;
   }
-  template <int R>
-  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+  template <class Rows, int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const Rows& x, Sums<S, R>& sum) {
     dotUnsigned<S, 4>(block.v, x, sum);
   }
   TANDEM_INLINE static typename S::F scale(const Units<S>& u, int b) {

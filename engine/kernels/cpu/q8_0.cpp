@@ -16,8 +16,8 @@ struct Kernel : KernelBase<S, Q8_0> {
     prepareSigned<S>(block.v);
     return block;
   }
-  template <int R>
-  TANDEM_INLINE static void integerSums(const Block& block, const BlockRows<R>& x, Sums<S, R>& sum) {
+  template <class Rows, int R>
+  TANDEM_INLINE static void integerSums(const Block& block, const Rows& x, Sums<S, R>& sum) {
     dotSigned<S>(block.v, x, sum);
   }
 };

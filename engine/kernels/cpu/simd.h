@@ -89,7 +89,10 @@ struct Narrow {
   TANDEM_INLINE static F everyLane(float x) { return all(x); }
   TANDEM_INLINE static F nothing() { return zero(); }
   TANDEM_INLINE static F negative(F x) { return {_mm256_xor_ps(x.v, _mm256_set1_ps(-0.0f))}; }
-  // Writes the lanes of the `columns` columns that exist.
+  // Reads and writes the lanes of the `columns` columns that exist.
+  TANDEM_INLINE static F read(const float* p, int columns) {
+    return columns >= 8 ? load(p) : loadSome(p, columns);
+  }
   TANDEM_INLINE static void write(float* out, F x, int columns) {
     columns >= 8 ? store(out, x) : storeSome(out, x, columns);
   }
@@ -191,9 +194,14 @@ struct Wide {
   TANDEM_INLINE static F negative(F x) {
     return {_mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(x.v), _mm512_set1_epi32(INT32_MIN)))};
   }
+  TANDEM_INLINE static __mmask16 existing(int columns) {
+    return static_cast<__mmask16>(columns >= 16 ? 0xFFFFu : (1u << columns) - 1u);
+  }
+  TANDEM_INLINE static F read(const float* p, int columns) {
+    return {_mm512_maskz_loadu_ps(existing(columns), p)};
+  }
   TANDEM_INLINE static void write(float* out, F x, int columns) {
-    const auto mask = static_cast<__mmask16>(columns >= 16 ? 0xFFFFu : (1u << columns) - 1u);
-    _mm512_mask_storeu_ps(out, mask, x.v);
+    _mm512_mask_storeu_ps(out, existing(columns), x.v);
   }
 #ifdef __AVX512VNNI__
   TANDEM_INLINE static I dot(I sum, I w, I a) {
@@ -219,18 +227,22 @@ struct Wide {
 };
 #endif
 
-// A block of the activations of R rows: 32 int8 each, and the int16 sums of its two halves.
-template <int R>
+// A block of the activations of R rows: 32 int8 each, the int16 sums of its two halves, and its scales. Rows
+// are kStride int8 apart, or `stride` where that is 0; the other arrays follow.
+template <int R, int kStride>
 struct BlockRows {
   const std::int8_t* q;
   const std::int16_t* sums;
-  std::size_t stride;  // of q, from row to row; that of sums is a sixteenth
+  const float* d;
+  const float* s;
+  std::size_t stride = kStride;
 
-  TANDEM_INLINE std::int32_t bytes(int row, int i) const {
-    return word(q + row * stride, i);
-  }  // 4 i … 4 i + 3
-  TANDEM_INLINE std::int32_t halves(int row) const { return word(sums + row * (stride / 16), 0); }
-  TANDEM_INLINE std::int32_t half(int row, int h) const { return sums[row * (stride / 16) + h]; }
+  TANDEM_INLINE std::size_t at(int row) const { return row * (kStride > 0 ? kStride : stride); }
+  TANDEM_INLINE std::int32_t bytes(int row, int i) const { return word(q + at(row), i); }  // 4 i … 4 i + 3
+  TANDEM_INLINE std::int32_t halves(int row) const { return word(sums + at(row) / 16, 0); }
+  TANDEM_INLINE std::int32_t half(int row, int h) const { return sums[at(row) / 16 + h]; }
+  TANDEM_INLINE float scale(int row) const { return d[at(row) / 32]; }
+  TANDEM_INLINE float scaledSum(int row) const { return s[at(row) / 32]; }
 };
 
 // Integer sums of R rows, a column a lane.
@@ -242,9 +254,9 @@ struct Sums {
 // Adds the products of unsigned bytes w[first … first + count - 1] and each row's block, exact in int32.
 // kPairs of the int16 sums of two products may be added before they are widened: a format proves its number.
 // Rows take turns, so that a sum need not wait for itself.
-template <class S, int kPairs, int R>
-TANDEM_INLINE void dotUnsigned(const typename S::I (&w)[8], const BlockRows<R>& x, Sums<S, R>& sum,
-                               int first = 0, int count = 8) {
+template <class S, int kPairs, class Rows, int R>
+TANDEM_INLINE void dotUnsigned(const typename S::I (&w)[8], const Rows& x, Sums<S, R>& sum, int first = 0,
+                               int count = 8) {
 #if defined(__AVX512VNNI__)
   if constexpr (R < 4) {
     Sums<S, R> odd;
@@ -328,14 +340,14 @@ TANDEM_INLINE void addFifthBits(typename S::I high, typename S::I (&v)[8]) {
 
 // p0 * (sum of a row's block over the first half) + p1 * (the second half's), from int16 pairs (p0, p1) a
 // lane.
-template <class S, int R>
-TANDEM_INLINE typename S::I sumOfHalves(typename S::I pairs, const BlockRows<R>& x, int row) {
+template <class S, class Rows>
+TANDEM_INLINE typename S::I sumOfHalves(typename S::I pairs, const Rows& x, int row) {
   return S::timesPairs(pairs, S::everywhere(x.halves(row)));
 }
 
 // Starts the sums for weights that are stored c too high: at -c times the sum of the row's block.
-template <class S, int c, int R>
-TANDEM_INLINE void startBelow(const BlockRows<R>& x, Sums<S, R>& sum) {
+template <class S, int c, class Rows, int R>
+TANDEM_INLINE void startBelow(const Rows& x, Sums<S, R>& sum) {
   constexpr auto kPair = static_cast<std::int32_t>((-c & 0xFFFFu) * 0x10001u);
   TANDEM_UNROLL
   for (int r = 0; r < R; ++r)
@@ -356,9 +368,9 @@ TANDEM_INLINE void prepareSigned(typename S::I (&v)[8]) {
 
 // As dotUnsigned for signed bytes from -128 on, prepared. A sum of two products is at most 2 * 128 * 127 =
 // 32,512, and is widened at once.
-template <class S, int R>
-TANDEM_INLINE void dotSigned(const typename S::I (&w)[8], const BlockRows<R>& x, Sums<S, R>& sum,
-                             int first = 0, int count = 8) {
+template <class S, class Rows, int R>
+TANDEM_INLINE void dotSigned(const typename S::I (&w)[8], const Rows& x, Sums<S, R>& sum, int first = 0,
+                             int count = 8) {
 #if defined(__AVX512VNNI__)
   if (count == 8) {
     startBelow<S, 128>(x, sum);
@@ -400,8 +412,8 @@ struct HalfScales {
 
 // s0 * (sum over the first half of (w - 2^kShift) a) + s1 * (the second half's), exact in int32; kShift 0: of
 // w a. kPairs as above.
-template <class S, int kPairs, int kShift, int R>
-TANDEM_INLINE void dotHalves(const typename S::I (&w)[8], const BlockRows<R>& x, const HalfScales<S>& scales,
+template <class S, int kPairs, int kShift, class Rows, int R>
+TANDEM_INLINE void dotHalves(const typename S::I (&w)[8], const Rows& x, const HalfScales<S>& scales,
                              Sums<S, R>& sum) {
 #if defined(__AVX512VNNI__)
   Sums<S, R> second = sum;
