@@ -81,31 +81,34 @@ TANDEM_INLINE void addBlock(const Unpacked<S, F>& u, const Rows& x, typename S::
 
 constexpr int kBlocksPerSlice = kSlice / kBlock;
 
-// Walks the blocks of the columns' units.
+// Walks the blocks of the columns' units. What lies as far on in the next columns is asked for meanwhile,
+// since few rows wait for memory.
 template <class S, class F>
 struct Walk {
   static constexpr int kBlocksPerUnit = F::Format::kElements / kBlock;
   Units<S> unit;
+  std::ptrdiff_t ahead;
   int inUnit = 0;
 
   // From block `first` on, which begins a unit.
   TANDEM_INLINE Walk(const PackedMatrix& w, int g, int first = 0) {
+    const std::size_t at = static_cast<std::size_t>(first) / kBlocksPerUnit * F::Format::kPackedBytes;
     for (int i = 0; i < S::kGroups; ++i)
-      unit.group[i] =
-          w.group(g + i) + static_cast<std::size_t>(first) / kBlocksPerUnit * F::Format::kPackedBytes;
+      unit.group[i] = w.group(g + i) + at;
+    const std::ptrdiff_t columns = w.group(g + S::kGroups) - w.group(g);
+    ahead = columns < kFarthest ? columns : kFarthest;
   }
   TANDEM_INLINE void next(Unpacked<S, F>& u) {
     unpack<S, F>(unit, inUnit, u);
     if (++inUnit < kBlocksPerUnit) return;
     inUnit = 0;
     for (int i = 0; i < S::kGroups; ++i) {
-      // Few rows wait for memory: what comes half a page later is asked for now.
       for (int line = 0; line < F::Format::kPackedBytes; line += 64)
-        _mm_prefetch(reinterpret_cast<const char*>(unit.group[i]) + kAhead + line, _MM_HINT_T0);
+        _mm_prefetch(reinterpret_cast<const char*>(unit.group[i]) + ahead + line, _MM_HINT_T0);
       unit.group[i] += F::Format::kPackedBytes;
     }
   }
-  static constexpr int kAhead = 2048;
+  static constexpr std::ptrdiff_t kFarthest = 16384;
 };
 
 // R rows against the columns of one vector: each block is unpacked once, in registers.
