@@ -17,6 +17,8 @@ namespace {
 constexpr int kChains[] = {1, 2, 3, 4, 5, 6, 7, 11, 15, 23, 31};
 constexpr int kTrees[] = {7, 15, 31};
 
+constexpr int kSweeps = 3;  // passes of each row count after each run
+
 struct Answer {
   std::vector<TokenId> prompt, tokens;
   bool counts = true;
@@ -140,7 +142,7 @@ class Bench {
         *std::find_if(answers_.begin(), answers_.end(), [](const Answer& a) { return a.counts; });
     std::vector<TokenId> context = first.prompt;
     context.insert(context.end(), first.tokens.begin(), first.tokens.begin() + first.tokens.size() / 2);
-    auto staircase = measure::measureStaircase(engine_.decoder(), context, kMaxDraftNodes + 1, 1, &cancel_);
+    auto staircase = measure::measureStaircase(engine_.decoder(), context, kMaxDraftNodes + 1, kSweeps, &cancel_);
     if (!staircase) return staircase.status();
     sweeps_.push_back(std::move(*staircase));
     return {};
