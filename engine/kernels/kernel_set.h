@@ -80,6 +80,17 @@ struct DeltaStep {
   float* out;    // (headDim); unused without q
 };
 
+// A draw among all tokens of a vocabulary: token i scores (logit - highest) * inverseTemperature plus Gumbel
+// noise from the uniform number of (seed, choice, index, i) (docs/sampling.md).
+struct Draw {
+  float highest;             // of the logits
+  float inverseTemperature;  // at most 1e30
+  float best;                // a score with its noise that is known already; below 40
+  std::uint64_t seed;
+  std::uint32_t choice;
+  std::uint64_t index;
+};
+
 enum class Activation : std::uint8_t { kSilu, kGelu };
 
 struct KernelSet {
@@ -122,6 +133,12 @@ struct KernelSet {
   bool (*allFinite)(const float* x, int n);
   // Index of the highest of n >= 1 numbers, the lowest index of equal ones. REQUIRES: no NaN.
   int (*argmax)(const float* x, int n);
+  // Writes the indices of all numbers of at least `threshold` in their order and returns how many. `indices`
+  // has room for n.
+  int (*atLeast)(const float* x, int n, float threshold, int* indices);
+  // Writes tokens in their order, every one among them that may score more than draw.best, and returns how
+  // many; which others are there may differ between sets. `tokens` has room for n.
+  int (*contenders)(const float* logits, int n, const Draw& draw, int* tokens);
 
   // out = silu(sum over t of in[t] * weights[t]), each channel for itself, t ascending (oldest input first).
   // in: `taps` rows of n floats; weights: (taps, n).

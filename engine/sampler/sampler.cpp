@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
 
 #include "engine/kernels/kernel_set.h"
 #include "engine/kernels/math64.h"
-#include "engine/sampler/philox.h"
+#include "engine/kernels/philox.h"
 
 namespace tandem {
 namespace {
@@ -45,12 +48,45 @@ void keepTopP(std::vector<Candidate>& kept, double p) {
   }
 }
 
+// Those of at least p times the highest probability, whose score is 0.
+void keepMinP(std::vector<Candidate>& kept, double p) {
+  if (p <= 0) return;
+  const double lowest = log64(p);
+  std::erase_if(kept, [lowest](const Candidate& c) { return c.score < lowest; });
+}
+
+// The candidates of these tokens.
+std::vector<Candidate> candidatesOf(std::span<const float> logits, std::span<const int> tokens,
+                                    double highest, double temperature) {
+  std::vector<Candidate> kept;
+  kept.reserve(tokens.size());
+  for (const int token : tokens)
+    kept.push_back({token, (logits[token] - highest) / temperature});
+  return kept;
+}
+
+// A number that at least k of the logits reach, or -infinity. Of k stretches each has its highest above the
+// k-th of these; lowered so that no rounding of scores makes one below it equal to one above.
+float reachedBy(std::span<const float> logits, std::int64_t k, float highest) {
+  constexpr std::size_t kStretch = 128;
+  const kernels::KernelSet& kernels = kernels::bestKernels();
+  std::vector<float> highs;
+  for (std::size_t at = 0; at < logits.size(); at += kStretch) {
+    const auto stretch = logits.subspan(at, std::min(kStretch, logits.size() - at));
+    highs.push_back(stretch[kernels.argmax(stretch.data(), static_cast<int>(stretch.size()))]);
+  }
+  if (k > static_cast<std::int64_t>(highs.size())) return -std::numeric_limits<float>::infinity();
+  std::nth_element(highs.begin(), highs.begin() + (k - 1), highs.end(), std::greater<>());
+  const float reached = highs[k - 1];
+  return reached - (std::fabs(reached) + std::fabs(highest)) * 1e-6f;
+}
+
 // A uniform with 52 bits, strictly between 0 and 1: (bits + 1/2) / 2^52.
 double uniform(std::uint64_t seed, std::uint32_t choice, std::uint64_t t, TokenId token) {
-  const PhiloxCounter counter = {static_cast<std::uint32_t>(token), static_cast<std::uint32_t>(t),
-                                 static_cast<std::uint32_t>(t >> 32), choice};
-  const PhiloxCounter random =
-      philox(counter, {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+  const kernels::PhiloxCounter counter = {static_cast<std::uint32_t>(token), static_cast<std::uint32_t>(t),
+                                          static_cast<std::uint32_t>(t >> 32), choice};
+  const kernels::PhiloxCounter random =
+      kernels::philox(counter, {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
   const std::uint64_t bits = (static_cast<std::uint64_t>(random[1]) << 32 | random[0]) >> 12;
   return (static_cast<double>(bits) + 0.5) * 0x1p-52;
 }
@@ -79,40 +115,55 @@ double gumbelNoise(std::uint64_t seed, std::uint32_t choice, std::uint64_t t, To
 }
 
 std::vector<Candidate> filterLogits(std::span<const float> logits, const SamplingParams& params) {
-  const double highest = logits[argmax(logits)];
-  const double temperature = params.temperature;
-  std::vector<Candidate> kept(logits.size());
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    kept[i] = {static_cast<TokenId>(i), (logits[i] - highest) / temperature};
+  const float highest = logits[argmax(logits)];
+  const int n = static_cast<int>(logits.size());
+  std::vector<int> tokens(logits.size());
+  if (params.topK > 0 && params.topK < n) {
+    const float bound = reachedBy(logits, params.topK, highest);
+    tokens.resize(kernels::bestKernels().atLeast(logits.data(), n, bound, tokens.data()));
+  } else {
+    std::iota(tokens.begin(), tokens.end(), 0);
   }
+  std::vector<Candidate> kept = candidatesOf(logits, tokens, highest, params.temperature);
   keepTopK(kept, params.topK);
   if (params.topK > 0 || params.topP < 1) std::sort(kept.begin(), kept.end(), before);
   if (params.topP < 1) keepTopP(kept, params.topP);
-  if (params.minP > 0) {
-    // Probability at least min_p times the highest one's, whose score is 0.
-    const double lowest = log64(params.minP);
-    std::erase_if(kept, [lowest](const Candidate& c) { return c.score < lowest; });
-  }
+  keepMinP(kept, params.minP);
   return kept;
 }
 
 TokenId chooseToken(std::span<const float> logits, const SamplingParams& params, std::uint64_t t,
                     std::uint32_t choice) {
   if (params.greedy()) return argmax(logits);
-  TokenId best = -1;
-  double bestScore = 0;
-  for (const Candidate& c : filterLogits(logits, params)) {
-    const double u = uniform(params.seed, choice, t, c.token);
-    // 1 - u <= -log u, so the noise is at most -log(1 - u). A token that cannot win with that needs no
-    // logarithms; the margin covers the rounding of exp64.
-    if (best >= 0 && 1.0 - u > exp64(c.score - bestScore) * 1.0000001) continue;
-    const double score = c.score + gumbelOf(u);
-    if (best < 0 || score > bestScore || (score == bestScore && c.token < best)) {
-      best = c.token;
-      bestScore = score;
-    }
+  const auto withNoise = [&](const Candidate& c) {
+    return Candidate{c.token, c.score + gumbelNoise(params.seed, choice, t, c.token)};
+  };
+  std::vector<Candidate> kept;
+  if (params.topK > 0 || params.topP < 1) {
+    kept = filterLogits(logits, params);
+  } else {
+    // Only those whose noise may lift them above the highest token's score. Its own score is 0.
+    const Candidate highest = {argmax(logits), 0.0};
+    const double temperature = params.temperature;
+    const kernels::Draw draw = {.highest = logits[highest.token],
+                                .inverseTemperature = static_cast<float>(std::min(1 / temperature, 1e30)),
+                                .best = static_cast<float>(withNoise(highest).score),
+                                .seed = params.seed,
+                                .choice = choice,
+                                .index = t};
+    std::vector<int> tokens(logits.size());
+    tokens.resize(kernels::bestKernels().contenders(logits.data(), static_cast<int>(logits.size()), draw,
+                                                    tokens.data()));
+    kept = candidatesOf(logits, tokens, draw.highest, temperature);
+    keepMinP(kept, params.minP);
+    kept.push_back(highest);
   }
-  return best;
+  Candidate best = withNoise(kept.front());
+  for (const Candidate& c : kept) {
+    const Candidate noisy = withNoise(c);
+    if (before(noisy, best)) best = noisy;
+  }
+  return best.token;
 }
 
 }  // namespace tandem

@@ -2,11 +2,17 @@
 #include <QtTest>
 #include <cmath>
 #include <map>
+#include <numeric>
+#include <random>
+#include <set>
 
-#include "engine/sampler/philox.h"
+#include "engine/kernels/kernel_set.h"
+#include "engine/kernels/philox.h"
 #include "engine/sampler/sampler.h"
 
 using namespace tandem;
+using kernels::philox;
+using kernels::PhiloxCounter;
 
 namespace {
 
@@ -105,17 +111,70 @@ class TestSampler : public QObject {
 
   // Skipping tokens whose noise cannot win never changes the winner.
   void pruningIsExact() {
-    std::vector<float> logits(3000);
+    std::vector<float> logits(3001);
     for (std::size_t i = 0; i < logits.size(); ++i)
       logits[i] = std::sin(float(i)) * 6;
-    for (std::uint64_t t = 0; t < 200; ++t) {
-      TokenId best = -1;
-      double bestScore = -INFINITY;
-      for (const Candidate& c : filterLogits(logits, at(0.9f))) {
-        const double score = c.score + gumbelNoise(1, 0, t, c.token);
-        if (score > bestScore) bestScore = score, best = c.token;
+    for (const float temperature : {1e-38f, 1e-3f, 0.5f, 0.9f, 4.0f, 1e30f}) {
+      for (const float minP : {0.0f, 0.05f}) {
+        for (std::uint64_t t = 0; t < 100; ++t) {
+          TokenId best = -1;
+          double bestScore = -INFINITY;
+          for (const Candidate& c : filterLogits(logits, at(temperature, 0, 1, minP))) {
+            const double score = c.score + gumbelNoise(1, 0, t, c.token);
+            if (score > bestScore) bestScore = score, best = c.token;
+          }
+          QCOMPARE(chooseToken(logits, at(temperature, 0, 1, minP), t), best);
+        }
       }
-      QCOMPARE(chooseToken(logits, at(0.9f), t), best);
+    }
+  }
+
+  // Every token that wins is among the contenders of every kernel set, and they are few.
+  void contendersHoldTheWinners() {
+    std::vector<float> logits(5003);
+    for (std::size_t i = 0; i < logits.size(); ++i)
+      logits[i] = std::cos(float(i * i)) * 8;
+    std::vector<const kernels::KernelSet*> sets = kernels::availableKernels();
+    sets.push_back(&kernels::referenceKernels());
+    for (const kernels::KernelSet* set : sets) {
+      for (std::uint64_t t = 0; t < 50; ++t) {
+        for (const float best : {-3.0f, 1.0f, 6.0f}) {
+          const kernels::Draw draw = {8.0f, 1 / 0.7f, best, 5, 2, t << 30};
+          std::vector<int> tokens(logits.size());
+          tokens.resize(set->contenders(logits.data(), int(logits.size()), draw, tokens.data()));
+          const std::set<int> found(tokens.begin(), tokens.end());
+          double expected = 1;
+          for (int i = 0; i < int(logits.size()); ++i) {
+            const double score = (logits[i] - 8.0) / 0.7;
+            expected += std::min(1.0, std::exp(score - best));
+            if (score + gumbelNoise(5, 2, t << 30, i) > best) QVERIFY2(found.count(i), set->name);
+          }
+          QVERIFY2(found.size() < 1.3 * expected + 40, set->name);
+        }
+      }
+    }
+  }
+
+  // top_k looks at few tokens; the ones it keeps are those of a full sort.
+  void topKKeepsTheHighest() {
+    std::mt19937 random(4);
+    for (const int n : {5, 100, 128, 1000, 4999}) {
+      std::vector<float> logits(n);
+      for (float& l : logits)
+        l = static_cast<float>(static_cast<int>(random() % 200)) * 0.25f - 20;  // with equal ones
+      for (const int k : {1, 2, 20, 39, 40, 500}) {
+        for (const float temperature : {0.7f, 1e30f}) {
+          std::vector<TokenId> expected(n);
+          std::iota(expected.begin(), expected.end(), 0);
+          const double highest = *std::max_element(logits.begin(), logits.end());
+          std::stable_sort(expected.begin(), expected.end(), [&](TokenId a, TokenId b) {
+            return (logits[a] - highest) / temperature > (logits[b] - highest) / temperature;
+          });
+          expected.resize(std::min(k, n));
+          std::sort(expected.begin(), expected.end());
+          QCOMPARE(keptTokens(logits, at(temperature, k)), expected);
+        }
+      }
     }
   }
 

@@ -32,6 +32,8 @@ void scale(float* x, float factor, int n);
 void softCap(float* x, float cap, int n);
 bool allFinite(const float* x, int n);
 int argmax(const float* x, int n);
+int atLeast(const float* x, int n, float threshold, int* indices);
+int contenders(const float* logits, int n, const Draw& draw, int* tokens);
 void convolve(const float* const* in, const float* weights, int taps, int n, float* out);
 void deltaStep(const DeltaStep& step);
 void joinExperts(const float* const* outputs, const float* weights, int count, int n, float* out);

@@ -10,6 +10,7 @@
 #include "engine/kernels/half.h"
 #include "engine/kernels/kernel_set.h"
 #include "engine/kernels/math32.h"
+#include "engine/kernels/philox.h"
 #include "engine/kernels/quant/dispatch.h"
 #include "engine/kernels/reference/probe.h"
 #include "engine/kernels/reference/reference_attention.h"
@@ -195,6 +196,30 @@ int argmax(const float* x, int n) {
   return static_cast<int>(std::max_element(x, x + n) - x);
 }
 
+int atLeast(const float* x, int n, float threshold, int* indices) {
+  int count = 0;
+  for (int i = 0; i < n; ++i) {
+    if (!(x[i] < threshold)) indices[count++] = i;
+  }
+  return count;
+}
+
+// 1 - u <= -log u, so the noise is at most -log(1 - u); 1 - u is at least what its upper word leaves.
+int contenders(const float* logits, int n, const Draw& draw, int* tokens) {
+  const PhiloxKey key = {static_cast<std::uint32_t>(draw.seed), static_cast<std::uint32_t>(draw.seed >> 32)};
+  int count = 0;
+  for (int i = 0; i < n; ++i) {
+    const PhiloxCounter random =
+        philox({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(draw.index),
+                static_cast<std::uint32_t>(draw.index >> 32), draw.choice},
+               key);
+    const float least = static_cast<float>(~random[1] >> 8) * 0x1p-24f;
+    const float score = (logits[i] - draw.highest) * draw.inverseTemperature;
+    if (least < exp(score - draw.best) * 1.001f) tokens[count++] = i;  // the margin covers the rounding
+  }
+  return count;
+}
+
 void convolve(const float* const* in, const float* weights, int taps, int n, float* out) {
   for (int i = 0; i < n; ++i) {
     float sum = 0;
@@ -296,6 +321,8 @@ const KernelSet& referenceKernels() {
       .softCap = softCapRow,
       .allFinite = allFinite,
       .argmax = argmax,
+      .atLeast = atLeast,
+      .contenders = contenders,
       .convolve = convolve,
       .deltaStep = deltaStep,
       .pickExperts = pickExperts,
