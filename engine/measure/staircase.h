@@ -16,14 +16,14 @@ struct Staircase {
   double of(int rows) const { return ms[static_cast<std::size_t>(rows) - 1]; }
 };
 
-// Times passes of each of `rowCounts` rows, logits of every row included, behind the tokens of `context`, in
-// `repeats` sweeps: [i] has the ms of rowCounts[i] rows, sweep by sweep. Errors and requirements: as below.
+// Times passes of each of `rowCounts` rows, logits of every row included, behind the tokens of `context`,
+// `repeats` times after one that is not counted: [i] has the ms of rowCounts[i] rows. Errors and requirements: as below.
 Result<std::vector<std::vector<double>>> timePasses(Decoder& decoder, std::span<const TokenId> context,
                                                     std::span<const int> rowCounts, int repeats,
                                                     const std::atomic<bool>* cancel = nullptr);
 
 // Times passes of 1 to `rows` rows, logits of every row included, behind the tokens of `context`: medians of
-// `repeats` sweeps. Errors: those of Decoder::forward. REQUIRES: 1 <= rows <= decoder.maxRows(); the context
+// `repeats` passes after one that is not counted. Errors: those of Decoder::forward. REQUIRES: 1 <= rows <= decoder.maxRows(); the context
 // is not empty, lies in the vocabulary and leaves room.
 Result<Staircase> measureStaircase(Decoder& decoder, std::span<const TokenId> context, int rows, int repeats,
                                    const std::atomic<bool>* cancel = nullptr);

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
-#include <chrono>
+#include <memory>
 #include <new>
 
+#include "engine/base/stopwatch.h"
 #include "engine/model/forward_pass.h"
 
 namespace tandem {
@@ -17,46 +18,49 @@ constexpr int kMinRows = 33;  // a root and 32 drafted rows
 
 constexpr std::size_t kTimedBytes = std::size_t{16} << 20;
 
-// Seconds that one row takes through some columns of the output head with `threads` threads; the head is the
-// largest product. Each try takes other columns where there are enough, so that the caches do not hold them.
-double timeHead(const Model& model, const kernels::KernelSet& kernels, int threads) {
+// A number of threads and the least seconds that one row took with it through some columns of the output
+// head; the head is the largest product.
+struct Trial {
+  explicit Trial(int threads) : pool(threads) {}
+  ThreadPool pool;
+  double seconds = 1e9;
+};
+
+// The number of threads with which this machine is fastest now: two logical CPUs may be one core, and a
+// neighbour may be busy. More threads must win by 5 % to be taken. The numbers take turns, so that a busy
+// moment slows them alike, and each turn takes other columns where there are enough, so that the caches do
+// not hold them.
+int measureThreads(const Model& model, const kernels::KernelSet& kernels) {
+  constexpr int kTurns = 6;
   const kernels::PackedMatrix& head = model.weights().head;
-  if (kernels::isFloatFormat(head.format())) return 0;
-  const int k = head.k();
+  const int most = availableCpus(), k = head.k();
+  if (most == 1 || kernels::isFloatFormat(head.format())) return most;
   std::vector<std::int8_t> q(k, 1);
   std::vector<float> d(k / kBlock, 0.01f), s(k / kBlock, 0.32f), out(head.n());
   std::vector<std::int16_t> sums(k / 16, 16);
   const kernels::QuantizedRows row{k, q.data(), d.data(), s.data(), sums.data()};
-  ThreadPool pool(threads);
-  double best = 1e9;
   const std::size_t groupBytes = head.bytes() / head.groups();
   const int groups = std::clamp(static_cast<int>(kTimedBytes / groupBytes), 1, head.groups());
   const int parts = head.groups() / groups;
-  for (int i = 0; i < 4; ++i) {
-    const int first = i % parts * groups;
-    const auto start = std::chrono::steady_clock::now();
-    pool.parallelFor(groups, (groups + threads * 4 - 1) / (threads * 4), [&](int begin, int end) {
-      kernels.matmulQuantized(head, row, 1, first + begin, first + end, out.data(), out.size());
-    });
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  return best;
-}
 
-// The number of threads with which this machine is fastest now: two logical CPUs may be one core, and a
-// neighbour may be busy. More threads must win by 5 % to be taken.
-int measureThreads(const Model& model, const kernels::KernelSet& kernels) {
-  const int most = availableCpus();
-  int best = 1;
-  double bestTime = timeHead(model, kernels, 1);
-  for (int threads = 2; threads <= most; threads = threads < 8 ? threads + 1 : threads * 2) {
-    const double time = timeHead(model, kernels, threads);
-    if (time < 0.95 * bestTime) {
-      best = threads;
-      bestTime = time;
+  std::vector<std::unique_ptr<Trial>> trials;
+  for (int threads = 1; threads <= most; threads = threads < 8 ? threads + 1 : threads * 2)
+    trials.push_back(std::make_unique<Trial>(threads));
+  for (int turn = 0, part = 0; turn < kTurns; ++turn) {
+    for (auto& trial : trials) {
+      const int first = part++ % parts * groups, chunks = trial->pool.threads() * 4;
+      const Stopwatch watch;
+      trial->pool.parallelFor(groups, (groups + chunks - 1) / chunks, [&](int begin, int end) {
+        kernels.matmulQuantized(head, row, 1, first + begin, first + end, out.data(), out.size());
+      });
+      trial->seconds = std::min(trial->seconds, watch.ms() / 1000);
     }
   }
-  return best;
+  const Trial* best = trials.front().get();
+  for (const auto& trial : trials) {
+    if (trial->seconds < 0.95 * best->seconds) best = trial.get();
+  }
+  return best->pool.threads();
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ class TestMatmul : public QObject {
       for (const int n : {2, 3, 8, 13, 40}) {
         for (const int k : {256, 512, 1280}) {
           const PackedMatrix w = packed(format, n, k, randomBlocks(format, n, k, 100 + n + k));
-          for (const int rows : {1, 2, 3, 4, 5, 9}) {
+          for (const int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 32, 41}) {
             const auto x = randomRows(rows, k, 200 + rows);
             const auto expected = multiply(referenceKernels(), w, x, rows);
             for (const KernelSet* set : availableKernels()) {

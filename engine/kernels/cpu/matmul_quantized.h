@@ -218,13 +218,15 @@ TANDEM_INLINE void manyRows(const PackedMatrix& w, const QuantizedRows& x, int r
   }
 }
 
-// Rows row … rows - 1, fewer than kPanelRows, R at a time.
+// Rows row … rows - 1, fewer than kPanelRows: R at a time, and then all that are left.
 template <class S, class F, int R>
 TANDEM_INLINE void restOfRows(const PackedMatrix& w, const QuantizedRows& x, int row, int rows, int g,
                               float* out, std::size_t outStride) {
   for (; row + R <= rows; row += R)
     fewRows<S, F, R>(w, x, row, g, out, outStride);
-  if constexpr (R > 1) restOfRows<S, F, R / 2>(w, x, row, rows, g, out, outStride);
+  if constexpr (R > 1) {
+    if (row < rows) restOfRows<S, F, R - 1>(w, x, row, rows, g, out, outStride);
+  }
 }
 
 template <template <class S> class F>
