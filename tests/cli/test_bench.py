@@ -1,5 +1,6 @@
 """The bench: every figure is there, and they fit together."""
 
+import json
 import unittest
 
 import client
@@ -58,10 +59,16 @@ class Speed(client.CliTest):
             self.assertAlmostEqual(line["gmacs_per_second"], line["multiply_adds"] / 1e9 / seconds)
             self.assertEqual("read_share" in line, shares)
             if shares:
-                self.assertTrue(0 < line["read_share"] <= 1 and 0 < line["compute_share"] <= 1, line)
+                self.assertTrue(0 < line["read_share"] and 0 < line["compute_share"], line)
 
     def test_all_sections_beside_the_peaks(self):
-        report = self.good_json(*self.SHORT)
+        done = self.run_cli(*self.SHORT, "-m", client.SMOLLM2, "--json")
+        report = json.loads(done.stdout)
+        # A peak that was measured in a busy moment may be exceeded; then, and only then, the status is 1.
+        lines = [line for section in ("prefill", "decode", "staircase", "products") for line in report[section]]
+        exceeded = any(max(line["read_share"], line["compute_share"]) > 1 for line in lines)
+        self.assertEqual(done.returncode, 1 if exceeded else 0, done.stderr)
+        self.assertEqual(b"more than the machine can do" in done.stderr, exceeded)
         self.assertEqual((report["threads"], report["runs"]), (1, 2))
         peaks = report["peaks"]
         for name, unit in (("memory", "gigabytes_per_second"), ("model", "gigabytes_per_second"), ("int8", "gmacs_per_second"),
