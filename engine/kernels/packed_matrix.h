@@ -85,7 +85,7 @@ class PackedMatrix {
   static Result<PackedMatrix> pack(WeightFormat format, int n, int k, std::span<const std::byte> columns,
                                    ThreadPool& pool);
 
-  // A matrix whose packed bytes lie at `data`,. REQUIRES: data is aligned.
+  // A matrix whose packed bytes lie at `data`. REQUIRES: data is aligned.
   static PackedMatrix at(WeightFormat format, int n, int k, std::shared_ptr<const std::uint8_t> data);
 
   // Always inlined: kernel files are built for different instruction sets and must not leave copies to the

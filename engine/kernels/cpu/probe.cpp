@@ -1,6 +1,5 @@
 // What this instruction set can do at most: loops whose operands stay in registers, and one that only reads.
-// Empty asm statements keep the
-// compiler from moving work out of a loop or leaving it out.
+// Empty asm statements keep the compiler from moving work out of a loop or leaving it out.
 #include <immintrin.h>
 
 #include "engine/kernels/cpu/cpu_kernels.h"
