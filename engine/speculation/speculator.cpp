@@ -36,14 +36,16 @@ void Speculator::begin(std::span<const TokenId> context) {
     member.drafter->append(context);
 }
 
-Draft Speculator::propose(int depth, RoundReport& report) {
+Draft Speculator::propose(int depth, int nodes, RoundReport& report) {
   for (Member& member : members_)
     member.asked = false;
-  if (members_.empty() || depth < 1) {
-    report.reason = members_.empty() ? "speculation is off" : "one token is left";
+  if (members_.empty() || depth < 1 || nodes < 1) {
+    report.reason = members_.empty() ? "speculation is off"
+                    : depth < 1      ? "one token is left"
+                                     : "there is no row for a draft";
     return {};
   }
-  const DraftBudget budget{.nodes = options_.shape.nodes,
+  const DraftBudget budget{.nodes = std::min(nodes, options_.shape.nodes),
                            .depth = depth,
                            .tree = options_.shape.kind != DraftShape::Kind::kChain,
                            .least = router_ ? kWorthless : 0};

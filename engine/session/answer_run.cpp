@@ -1,0 +1,223 @@
+#include "engine/session/answer_run.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+
+#include "engine/sampler/sampler.h"
+#include "engine/speculation/options.h"
+#include "engine/speculation/relaxed.h"
+
+namespace tandem {
+
+AnswerRun::AnswerRun(Decoder& decoder, Sequence& sequence, SpeculationResources& resources,
+                     const Generation& request, const GenerationCallbacks& callbacks,
+                     const std::atomic<bool>* cancel)
+    : decoder_(decoder),
+      sequence_(sequence),
+      resources_(resources),
+      request_(request),
+      callbacks_(callbacks),
+      cancel_(cancel),
+      tokenizer_(decoder.model().tokenizer()),
+      text_(decoder.model().sharedTokenizer(), request.stop),
+      hash_(XXH3_createState()) {
+  XXH3_64bits_reset(hash_.get());
+  contextLength_ = request.contextLength > 0 ? request.contextLength : decoder.model().config().contextLength;
+  outcome_.stats.seed = request_.sampling.seed;
+  outcome_.status = check();
+}
+
+Status AnswerRun::check() {
+  if (Status s = checkSampling(request_.sampling); !s.ok()) return s;
+  if (Status s = checkSpeculation(request_.speculation); !s.ok()) return s;
+  for (const std::string& stop : request_.stop) {
+    if (stop.empty()) return Error{ErrorCode::kInvalidArgument, "a stop string must not be empty", "stop"};
+  }
+  context_ = request_.prompt;
+  context_.insert(context_.end(), request_.answerSoFar.begin(), request_.answerSoFar.end());
+  if (context_.empty()) return Error{ErrorCode::kInvalidArgument, "the prompt is empty", "prompt"};
+  if (Status s = tokenizer_.check(context_); !s.ok()) return s;
+  if (Status s = checkContext(context_.size(), contextLength_); !s.ok()) return s;
+  outcome_.stats.promptTokens = static_cast<int>(context_.size());
+  left_ = contextLength_ - static_cast<int>(context_.size());
+  if (request_.maxTokens > 0) left_ = std::min(left_, request_.maxTokens);
+  return {};
+}
+
+RunPass AnswerRun::prepare(int rows) {
+  assert(!ended() && rows >= 1);
+  reading() ? prepareRead(rows) : prepareRound(rows);
+  return {batch_, rows_};
+}
+
+void AnswerRun::take(const Status& pass) {
+  outcome_.status = pass;
+  if (pass.ok()) outcome_.status = reading() ? takeRead() : takeRound();
+}
+
+// The next chunk of the prompt; of the last one the logits of its last row.
+void AnswerRun::prepareRead(int rows) {
+  const std::size_t count = std::min(static_cast<std::size_t>(rows), context_.size() - read_);
+  batch_ = Batch::chain(std::span(context_).subspan(read_, count), sequence_.length());
+  rows_.clear();
+  if (read_ + count == context_.size()) rows_.push_back(static_cast<int>(count) - 1);
+}
+
+// Commits the chunk; after the last one the first token is chosen.
+Status AnswerRun::takeRead() {
+  const int count = batch_.size();
+  if (Status s = decoder_.commit(sequence_, firstRows(count)); !s.ok()) return s;
+  read_ += count;
+  if (callbacks_.prefill) callbacks_.prefill(static_cast<int>(read_), static_cast<int>(context_.size()));
+  if (reading()) return {};
+  outcome_.stats.prefillMs = total_.ms();
+
+  startSpeculation();
+  for (const TokenId token : request_.answerSoFar)
+    text_.replay(token);
+  const Draft none;
+  const Acceptance first = accept(none);
+  outcome_.stats.ttftMs = total_.ms();
+  add(none, first);
+  speculator_->begin(outcome_.tokens);
+  return {};
+}
+
+void AnswerRun::startSpeculation() {
+  speculator_.emplace(request_.speculation, resources_,
+                      DraftTarget{decoder_.model().config().vocabulary, &decoder_, &sequence_},
+                      request_.answerSoFar.size());
+  speculator_->begin(context_);
+  if (!callbacks_.warning) return;
+  for (const std::string& sentence : speculator_->warnings())
+    callbacks_.warning(sentence);
+  if (request_.speculation.relaxed()) {
+    callbacks_.warning(
+        "Relaxed accept is on: the text depends on what is drafted and is not the plain text.");
+  }
+}
+
+// One pass over the certain token, row 0, and the draft, node i in row i + 1.
+void AnswerRun::prepareRound(int rows) {
+  report_ = {};
+  report_.round = outcome_.stats.rounds;
+  report_.context = sequence_.length();
+  watch_.lap();
+  draft_ = speculator_->propose(left_ - 1, rows - 1, report_);
+  assert(wellFormed(draft_) && draft_.size() < rows);
+  report_.draftMs = watch_.lap();
+  batch_.rows.clear();
+  const int base = sequence_.length();
+  batch_.add(last_, -1, base);
+  for (const DraftNode& node : draft_.nodes)
+    batch_.add(node.token, node.parent + 1, base);
+  rows_ = firstRows(batch_.size());
+}
+
+// Accepts, commits, hands out.
+Status AnswerRun::takeRound() {
+  report_.verifyMs = watch_.lap();
+  const std::optional<Sequence> before = callbacks_.verified ? std::optional(sequence_.fork()) : std::nullopt;
+  const TokenId root = last_;
+  const std::size_t known = outcome_.tokens.size();
+  const Acceptance accepted = accept(draft_);
+  rows_.assign(1, 0);
+  for (const int node : accepted.path)
+    rows_.push_back(node + 1);
+  if (Status s = decoder_.commit(sequence_, rows_); !s.ok()) return s;
+  report_.commitMs = watch_.lap();
+
+  count(accepted);
+  add(draft_, accepted);
+  speculator_->end(std::span(outcome_.tokens).subspan(known), report_);
+  if (callbacks_.round) callbacks_.round(report_);
+  if (callbacks_.verified) {
+    callbacks_.verified({*before, root, draft_, accepted, [this](int row) { return decoder_.logits(row); }});
+  }
+  return {};
+}
+
+// Walks the draft by the target's choices; each becomes certain as it is made.
+Acceptance AnswerRun::accept(const Draft& draft) {
+  taken_ = {};
+  return acceptDraft(
+      draft, [&](int node) { return choose(draft, node); }, [this](TokenId token) { return certain(token); });
+}
+
+// The target's token after a node of the last pass; each call is the next index of the answer.
+TokenId AnswerRun::choose(const Draft& draft, int node) {
+  const std::span<const float> logits = decoder_.logits(node + 1);
+  XXH3_64bits_update(hash_.get(), logits.data(), logits.size_bytes());
+  const std::uint64_t index = request_.answerSoFar.size() + chosen_++;
+  TokenId token =
+      request_.sampling.greedy() ? decoder_.best(node + 1) : chooseToken(logits, request_.sampling, index);
+  if (request_.speculation.relaxed()) token = relaxedChoice(draft, node, logits, token, request_.speculation);
+  if (callbacks_.chosen) callbacks_.chosen(token, logits);
+  return token;
+}
+
+// Adds a token to the answer; true when it is the last one.
+bool AnswerRun::certain(TokenId token) {
+  const std::string text = text_.push(token);
+  taken_.text += text;
+  taken_.tokens.push_back({token, TokenOrigin::kPlain, static_cast<std::uint32_t>(text.size())});
+  outcome_.tokens.push_back(token);
+  --left_;
+  if (request_.endAtEndTokens && tokenizer_.isEndToken(token)) {
+    ended_ = FinishReason::kEndToken;
+  } else if (text_.stopped()) {
+    ended_ = FinishReason::kStopString;
+  } else if (left_ == 0) {
+    ended_ = FinishReason::kLength;
+  } else if (cancel_ && cancel_->load()) {
+    ended_ = FinishReason::kCancelled;
+  }
+  return ended_.has_value();
+}
+
+void AnswerRun::count(const Acceptance& accepted) {
+  GenerationStats& stats = outcome_.stats;
+  report_.drafted = draft_.size();
+  report_.accepted = static_cast<int>(accepted.path.size());
+  ++stats.rounds;
+  stats.drafted += report_.drafted;
+  stats.accepted += report_.accepted;
+  for (const DraftNode& node : draft_.nodes)
+    ++stats.draftedBy[static_cast<int>(node.origin)];
+  stats.draftMs += report_.draftMs;
+  stats.verifyMs += report_.verifyMs;
+  stats.commitMs += report_.commitMs;
+}
+
+// Hands out what a round made certain as one piece.
+void AnswerRun::add(const Draft& draft, const Acceptance& accepted) {
+  for (std::size_t i = 0; i < accepted.path.size(); ++i)
+    taken_.tokens[i].origin = draft.nodes[accepted.path[i]].origin;
+  for (const PieceToken& token : taken_.tokens)
+    ++outcome_.stats.acceptedBy[static_cast<int>(token.origin)];
+  last_ = accepted.next;
+  if (callbacks_.piece) callbacks_.piece(std::move(taken_));
+}
+
+GenerationOutcome AnswerRun::finish() {
+  GenerationStats& stats = outcome_.stats;
+  if (outcome_.status.ok()) {
+    stats.finish = *ended_;
+  } else {
+    const bool cancelled = outcome_.status.error().code == ErrorCode::kCancelled;
+    stats.finish = cancelled ? FinishReason::kCancelled : FinishReason::kFailed;
+    if (cancelled) outcome_.status = Status();
+  }
+  if (!outcome_.tokens.empty()) {
+    TextPiece tail{text_.finish(), {}};
+    if (!tail.text.empty() && callbacks_.piece) callbacks_.piece(std::move(tail));
+    stats.decodeMs = total_.ms() - stats.ttftMs;
+  }
+  stats.completionTokens = static_cast<int>(outcome_.tokens.size());
+  stats.totalMs = total_.ms();
+  stats.logitsFingerprint = XXH3_64bits_digest(hash_.get());
+  return std::move(outcome_);
+}
+
+}  // namespace tandem
