@@ -100,6 +100,10 @@ struct KernelSet {
   // written that may be used then).
   bool (*quantizeRow)(const float* x, int k, int row, const QuantizedRows& out);
 
+  // Rows that matmulQuantized brings into its own order together, for all the columns of one call: many rows
+  // are best split between threads at multiples of it.
+  static constexpr int kPanelRows = 32;
+
   // out[r * outStride + c] = row r times column c for rows 0 … rows - 1 and the columns of groups groupBegin
   // … groupEnd - 1. Columns past n are not written. REQUIRES: w.format() is quantised.
   void (*matmulQuantized)(const PackedMatrix& w, const QuantizedRows& x, int rows, int groupBegin,

@@ -5,6 +5,7 @@
 #include "engine/base/stopwatch.h"
 #include "engine/kernels/arithmetic.h"
 #include "engine/measure/work.h"
+#include "engine/model/split_product.h"
 #include "engine/sampler/sampler.h"
 
 namespace tandem::measure {
@@ -99,12 +100,12 @@ std::vector<double> timeProducts(const Model& model, const kernels::KernelSet& k
   ThreadPool pool(threads);
   const auto multiplyAll = [&] {
     for (const PackedMatrix* w : matrices) {
-      const int chunks = pool.threads() * 4;
-      pool.parallelFor(w->groups(), (w->groups() + chunks - 1) / chunks, [&](int begin, int end) {
+      splitProduct(pool, rows, w->groups(), [&](int rowBegin, int rowEnd, int begin, int end) {
+        float* to = out.data() + static_cast<std::size_t>(rowBegin) * w->n();
         if (kernels::isFloatFormat(w->format())) {
-          kernels.matmulFloat(*w, in.floats(), rows, begin, end, out.data(), w->n());
+          kernels.matmulFloat(*w, in.floats(), rowEnd - rowBegin, begin, end, to, w->n());
         } else {
-          kernels.matmulQuantized(*w, in.quantized(w->k()), rows, begin, end, out.data(), w->n());
+          kernels.matmulQuantized(*w, in.quantized(w->k()), rowEnd - rowBegin, begin, end, to, w->n());
         }
       });
     }

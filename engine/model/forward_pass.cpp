@@ -105,13 +105,14 @@ void ForwardPass::project(const float* in, int k, std::initializer_list<Product>
   }
   if (quantized) quantize(in, rows_, k);
   if (!finite_.load()) return;
-  splitGroups(groups, [&](int begin, int end) {
+  splitProduct(d_.pool_, rows_, groups, [&](int rowBegin, int rowEnd, int begin, int end) {
     int first = 0;  // of this product, counted over all products
     for (const Product& p : products) {
       const int last = first + p.linear.weight.groups();
       if (begin < last && end > first) {
-        multiply(p.linear.weight, in, 0, rows_, std::max(begin, first) - first, std::min(end, last) - first,
-                 p.out);
+        multiply(p.linear.weight, in, rowBegin, rowEnd - rowBegin, std::max(begin, first) - first,
+                 std::min(end, last) - first,
+                 p.out + static_cast<std::size_t>(rowBegin) * p.linear.weight.n());
       }
       first = last;
     }
@@ -217,7 +218,10 @@ void ForwardPass::logitsOf(const float* normed, int count, const PackedMatrix& w
   if (!kernels::isFloatFormat(w.format())) quantize(normed, count, config_.dim);
   if (!goesOn(config_.layers)) return;
   float* logits = d_.logits_.data();
-  splitGroups(w.groups(), [&](int begin, int end) { multiply(w, normed, 0, count, begin, end, logits); });
+  splitProduct(d_.pool_, count, w.groups(), [&](int rowBegin, int rowEnd, int begin, int end) {
+    multiply(w, normed, rowBegin, rowEnd - rowBegin, begin, end,
+             logits + static_cast<std::size_t>(rowBegin) * w.n());
+  });
   if (config_.finalSoftCap > 0) {
     split(count, [&](int begin, int end) {
       kernels_.softCap(logits + begin * vocabulary, config_.finalSoftCap, (end - begin) * config_.vocabulary);

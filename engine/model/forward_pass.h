@@ -10,6 +10,7 @@
 #include <span>
 
 #include "engine/model/decoder.h"
+#include "engine/model/split_product.h"
 
 namespace tandem {
 
@@ -92,12 +93,6 @@ class ForwardPass {
     d_.pool_.parallelFor(count, (count + chunks - 1) / chunks, body);
   }
 
-  // The same for groups of columns; the kernels take them two at a time.
-  template <class Body>
-  void splitGroups(int groups, Body&& body) {
-    const int chunks = d_.pool_.threads() * 4;
-    d_.pool_.parallelFor(groups, kernels::roundUp((groups + chunks - 1) / chunks, 2), body);
-  }
   // The same for rows of `width` elements that cost little each: a thread takes thousands of elements or
   // none.
   template <class Body>

@@ -54,7 +54,7 @@ void multiply(benchmark::State& state, const kernels::KernelSet& set, WeightForm
 void addMatmulBenchmarks() {
   for (const kernels::KernelSet* set : kernels::availableKernels()) {
     for (const FormatName& format : kFormats) {
-      for (const int rows : {1, 4, 8, 64}) {
+      for (const int rows : {1, 4, 8, 16, 24, 64}) {
         const std::string name =
             std::string("matmul/") + set->name + "/" + format.name + "/" + std::to_string(rows);
         benchmark::RegisterBenchmark(name.c_str(),

@@ -128,7 +128,7 @@ class TestMatmul : public QObject {
     formats.insert(formats.end(), std::begin(kQuantizedFormats), std::end(kQuantizedFormats));
     QCOMPARE(int(formats.size()), kWeightFormatCount);
     for (const WeightFormat format : formats) {
-      for (const int n : {2, 3, 8, 13, 40}) {
+      for (const int n : {2, 3, 8, 13, 27, 56}) {
         for (const int k : {256, 512, 1280}) {
           const PackedMatrix w = packed(format, n, k, randomBlocks(format, n, k, 100 + n + k));
           for (const int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 32, 41}) {

@@ -9,7 +9,7 @@
 
 #include "engine/kernels/arithmetic.h"
 #include "engine/kernels/cpu/cpu_kernels.h"
-#include "engine/kernels/cpu/simd.h"
+#include "engine/kernels/cpu/twice.h"
 #include "engine/kernels/quant/packed_block.h"
 
 namespace tandem::kernels::TANDEM_SET {
@@ -143,7 +143,7 @@ TANDEM_INLINE void fewRows(const PackedMatrix& w, const QuantizedRows& x, int ro
 }
 
 // A slice of kPanelRows rows, R of them side by side in each block.
-inline constexpr int kPanelRows = 32;
+inline constexpr int kPanelRows = KernelSet::kPanelRows;
 template <int R>
 struct PackedRows {
   std::int8_t q[kBlocksPerSlice * kPanelRows * kBlock];  // (R rows, block, row, element)
@@ -210,6 +210,8 @@ TANDEM_INLINE void manyRows(const PackedMatrix& w, const QuantizedRows& x, int r
     rows.pack(x, row, first, count);
     int g = groupBegin;
 #ifdef __AVX512BW__
+    for (; g + 4 <= groupEnd; g += 4)
+      sliceOfRows<Twice<Wide>, F<Twice<Wide>>, R>(w, rows, first, count, row, g, out, outStride);
     for (; g + 2 <= groupEnd; g += 2)
       sliceOfRows<Wide, F<Wide>, R>(w, rows, first, count, row, g, out, outStride);
 #endif

@@ -1,0 +1,35 @@
+// How the threads of a pool share a matrix product. The split moves no bit.
+#pragma once
+
+#include <algorithm>
+
+#include "engine/base/thread_pool.h"
+#include "engine/kernels/kernel_set.h"
+
+namespace tandem {
+
+// Calls body(rowBegin, rowEnd, groupBegin, groupEnd) for parts that cover all rows and groups of columns. Few
+// rows are split by groups, which the kernels take up to four at a time. Many rows are split into panels too,
+// since a panel is brought in order once for all the columns of a call; a call has no more columns than stay
+// in a core's cache while its panels pass.
+template <class Body>
+void splitProduct(ThreadPool& pool, int rows, int groups, Body&& body) {
+  constexpr int kPanel = kernels::KernelSet::kPanelRows, kGroupsTogether = 64;
+  const int chunks = pool.threads() * 4, panels = rows / kPanel;
+  const int across = (groups + kGroupsTogether - 1) / kGroupsTogether;
+  const int down = std::min(panels, (chunks + across - 1) / across);
+  if (down < 2) {
+    const int grain = kernels::roundUp((groups + chunks - 1) / chunks, rows < kPanel ? 2 : 4);
+    pool.parallelFor(groups, grain, [&](int begin, int end) { body(0, rows, begin, end); });
+    return;
+  }
+  const auto rowOf = [&](int part) { return part == down ? rows : panels * part / down * kPanel; };
+  pool.parallelFor(across * down, 1, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      const int group = i / down * kGroupsTogether;
+      body(rowOf(i % down), rowOf(i % down + 1), group, std::min(groups, group + kGroupsTogether));
+    }
+  });
+}
+
+}  // namespace tandem
