@@ -72,6 +72,7 @@ class Bench {
     request.contextLength = engine_.info().contextLength;
     request.speculation = speculation;
     request.speculation.reference = answer.tokens;
+    request.fingerprint = false;
     GenerationOutcome outcome = engine_.generator().run(request, callbacks, &cancel_);
     if (!outcome.status.ok()) return outcome.status.error();
     if (outcome.stats.finish == FinishReason::kCancelled) return Error{ErrorCode::kCancelled, "stopped"};

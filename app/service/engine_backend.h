@@ -71,6 +71,7 @@ struct GenerateRequest {
   int maxTokens = 0;  // of new tokens; 0: until the context is full
   SpeculationOptions speculation;
   std::vector<std::string> stop = {};  // the answer ends before the first of these
+  bool fingerprint = false;            // whether GenerationStats::logitsFingerprint is wanted; it takes time
 };
 
 struct QueuedEvent {

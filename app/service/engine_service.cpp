@@ -121,7 +121,8 @@ GenerationEvent EngineService::runRequest(const RequestPtr& request) {
                               .maxTokens = what.maxTokens,
                               .contextLength = engine_->info().contextLength,
                               .speculation = what.speculation,
-                              .stop = what.stop};
+                              .stop = what.stop,
+                              .fingerprint = what.fingerprint};
   const GenerationCallbacks callbacks{
       .prefill =
           [&](int done, int total) {

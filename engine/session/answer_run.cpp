@@ -148,7 +148,7 @@ Acceptance AnswerRun::accept(const Draft& draft) {
 // The target's token after a node of the last pass; each call is the next index of the answer.
 TokenId AnswerRun::choose(const Draft& draft, int node) {
   const std::span<const float> logits = decoder_.logits(node + 1);
-  XXH3_64bits_update(hash_.get(), logits.data(), logits.size_bytes());
+  if (request_.fingerprint) XXH3_64bits_update(hash_.get(), logits.data(), logits.size_bytes());
   const std::uint64_t index = request_.answerSoFar.size() + chosen_++;
   TokenId token =
       request_.sampling.greedy() ? decoder_.best(node + 1) : chooseToken(logits, request_.sampling, index);
@@ -216,7 +216,7 @@ GenerationOutcome AnswerRun::finish() {
   }
   stats.completionTokens = static_cast<int>(outcome_.tokens.size());
   stats.totalMs = total_.ms();
-  stats.logitsFingerprint = XXH3_64bits_digest(hash_.get());
+  if (request_.fingerprint) stats.logitsFingerprint = XXH3_64bits_digest(hash_.get());
   return std::move(outcome_);
 }
 

@@ -128,7 +128,7 @@ struct GenerationStats {
   double commitMs = 0;                     // choosing and committing
   FinishReason finish = FinishReason::kEndToken;
   std::uint64_t seed = 0;
-  std::uint64_t logitsFingerprint = 0;  // hash of the bits of every chosen row's logits, in order
+  std::uint64_t logitsFingerprint = 0;  // hash of the bits of every chosen row's logits, in order; 0: none
 
   int rejected() const { return drafted - accepted; }
   double decodeTokensPerSecond() const {

@@ -33,6 +33,8 @@ struct Generation {
   // begin one is held back; the tokens go up to the one that completed it. Empty ones are refused.
   std::vector<std::string> stop = {};
   bool endAtEndTokens = true;  // false: only length ends the text (for measurements)
+  bool fingerprint =
+      true;  // false: no GenerationStats::logitsFingerprint, whose hash reads every logit again
 };
 
 // All that one round computed.

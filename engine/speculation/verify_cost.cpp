@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <vector>
 
 #include "engine/base/stopwatch.h"
@@ -10,9 +11,11 @@ namespace tandem {
 namespace {
 
 constexpr double kBudgetMs = 500;
-// In this order, so that a short measurement knows the ends first. Kernels do four or eight rows at a time,
-// so that the row after them costs more than one before.
-constexpr std::array kMeasured = {1, 2, 4, 8, 16, 32, 9, 17, 24, 25, 3, 6, 12, 5, 20, 28, 10, 14};
+// The staircase's frame, each step three times as far as the time allows, then the steps between, twice.
+// Kernels do four or eight rows at a time, so that the row after them costs more than one before.
+constexpr std::array kFrame = {1, 32, 8, 2, 16, 4, 24};
+constexpr std::array kBetween = {3, 6, 12, 5, 9, 20, 28, 10, 14, 17, 25};
+constexpr int kFrameTimes = 3, kBetweenTimes = 2;
 
 // Milliseconds of one pass of so many rows over an empty sequence.
 Result<double> timePass(Decoder& decoder, int rows, const std::atomic<bool>* cancel) {
@@ -34,24 +37,37 @@ VerifyCost::VerifyCost() {
 Status VerifyCost::measure(Decoder& decoder, const std::atomic<bool>* cancel) {
   std::array<double, kMostRows + 1> best{};
   const Stopwatch watch;
-  for (int repeat = 0; repeat < 3; ++repeat) {
-    for (const int rows : kMeasured) {
-      if (rows > 32 || (repeat > 0 && watch.ms() > kBudgetMs)) continue;
-      if (repeat == 0 && rows != 1 && rows != 32 && best[32] > 0 && watch.ms() > 2 * kBudgetMs) continue;
-      const Result<double> ms = timePass(decoder, rows, cancel);
-      if (!ms.ok()) return ms.error();
-      best[rows] = best[rows] == 0 ? *ms : std::min(best[rows], *ms);
+  const auto time = [&](std::span<const int> counts, int times) -> Status {
+    for (int repeat = 0; repeat < times; ++repeat) {
+      for (const int rows : counts) {
+        const bool needed = best[rows] == 0 && (rows == 1 || rows == kMostRows);
+        if (!needed && watch.ms() > kBudgetMs) continue;
+        const Result<double> ms = timePass(decoder, rows, cancel);
+        if (!ms.ok()) return ms.error();
+        best[rows] = best[rows] == 0 ? *ms : std::min(best[rows], *ms);
+      }
     }
-  }
-  for (int rows = 2, below = 1; rows <= kMostRows; ++rows) {
-    if (best[rows] == 0) continue;
-    best[rows] = std::max(best[rows], best[below]);
-    for (int i = below + 1; i < rows; ++i)
-      best[i] = best[below] + (best[rows] - best[below]) * (i - below) / (rows - below);
-    below = rows;
-  }
-  set(best);
+    return {};
+  };
+  if (Status s = time(kFrame, kFrameTimes); !s.ok()) return s;
+  if (Status s = time(kBetween, kBetweenTimes); !s.ok()) return s;
+  set(smoothStaircase(best));
   return {};
+}
+
+std::array<double, VerifyCost::kMostRows + 1> smoothStaircase(
+    std::array<double, VerifyCost::kMostRows + 1> times) {
+  constexpr int kMost = VerifyCost::kMostRows, kTogether = 8;
+  for (int rows = kMost - 1, above = kMost; rows >= 1; --rows) {
+    if (times[rows] == 0) continue;
+    times[rows] = std::min(times[rows], times[above]);
+    for (int i = rows + 1; i < above; ++i)
+      times[i] = times[rows] + (times[above] - times[rows]) * (i - rows) / (above - rows);
+    above = rows;
+  }
+  for (int rows = kTogether + 1; rows <= kMost; ++rows)
+    times[rows] = std::min(times[rows], times[rows - kTogether] + times[kTogether]);
+  return times;
 }
 
 void VerifyCost::set(const std::array<double, kMostRows + 1>& step) {

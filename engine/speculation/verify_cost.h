@@ -21,8 +21,8 @@ class VerifyCost {
   VerifyCost();
   static constexpr int kMostRows = kMaxDraftNodes + 1;
 
-  // Runs passes of 1 to 32 rows of the decoder, for half a second at most after the first of each; row counts
-  // that there was no time for are interpolated.
+  // Runs passes of 1 to 32 rows of the decoder, for half a second at most beyond the first of 1 and of 32;
+  // what there was no time for is interpolated.
   Status measure(Decoder& decoder, const std::atomic<bool>* cancel = nullptr);
   // Before that a row is taken to cost 0.3 of the first one.
   bool measured() const { return measured_; }
@@ -45,5 +45,11 @@ class VerifyCost {
   std::array<int, kBuckets> seen_{};  // rounds
   double pace_ = 1;
 };
+
+// A staircase from the least times of some row counts, those of 1 and of all included; 0: not timed. A time
+// can only be too long, by what else the machine did: so a step costs no more than a higher one, and no more
+// than it would in two passes, one of them of eight rows. What was not timed is interpolated.
+std::array<double, VerifyCost::kMostRows + 1> smoothStaircase(
+    std::array<double, VerifyCost::kMostRows + 1> times);
 
 }  // namespace tandem

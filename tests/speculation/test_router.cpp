@@ -70,6 +70,26 @@ class TestRouter : public QObject {
     QCOMPARE(cost.ms(32, 100000), 52.0);
   }
 
+  // Steps that were timed while the machine did something else do not stand out, nor lift those above them.
+  void staircaseLeavesOutWhatWasSlow() {
+    Steps times{};
+    times[1] = 10;
+    times[2] = 14;
+    times[4] = 12;
+    times[8] = 16;
+    times[16] = 60;
+    times[32] = 70;
+    const Steps smooth = smoothStaircase(times);
+    QCOMPARE(smooth[2], 12.0);
+    QCOMPARE(smooth[3], 12.0);
+    QCOMPARE(smooth[6], 14.0);
+    QCOMPARE(smooth[9], 21.5);
+    QCOMPARE(smooth[16], 32.0);
+    QCOMPARE(smooth[24], 48.0);
+    QCOMPARE(smooth[32], 64.0);
+    QVERIFY(std::is_sorted(smooth.begin(), smooth.end()));
+  }
+
   // A machine that gets slower as a whole keeps its proportions.
   void costFollowsTheMachine() {
     VerifyCost cost;

@@ -44,8 +44,9 @@ std::string describe(const Rendered& rendered);
 // One letter for each byte: T from the template, d data.
 std::string originsOf(const TaggedText& text);
 
-// Times are bounded only as far as sanitizers and debug builds allow.
-double slowerHere();
+// Whether CPU time lies below a bound of a core of 2.7 GHz that nobody slows; a slower or a busy machine, a
+// debug build and sanitizers get as much more as a fixed piece of work takes longer there now.
+bool inTime(double seconds, double bound);
 // CPU time of this thread, which other programs hardly change.
 double threadSeconds();
 

@@ -168,7 +168,7 @@ void TestMutations::neverCrashesOrHangs() {
     const double begin = threadSeconds();
     const Rendered rendered = renderSource(source, variables);
     const double seconds = threadSeconds() - begin;
-    QVERIFY2(seconds < 0.2 * slowerHere(), source.c_str());
+    QVERIFY2(inTime(seconds, 0.2), source.c_str());
     if (const auto* text = std::get_if<TaggedText>(&rendered)) {
       ++texts;
       QCOMPARE(originsOf(*text).size(), text->size());
