@@ -147,7 +147,7 @@ Value reversed(Runtime& runtime, const Value& value) {
 Value characterAt(Runtime& runtime, const String& string, std::int64_t index) {
   auto position = static_cast<std::size_t>(index);
   if (!string.isAscii()) {
-    runtime.budget.spendBytes(position);
+    runtime.budget.spendBytes(4 * position);  // of characters, which have up to four bytes
     position = utf8::offsetOf(string.view(), position);
   }
   return runtime.text(string.text.substr(position, utf8::decode(string.view(), position).length),
