@@ -9,7 +9,7 @@
 namespace tandem {
 
 // Calls body(rowBegin, rowEnd, groupBegin, groupEnd) for parts that cover all rows and groups of columns. Few
-// rows are split by groups, which the kernels take up to four at a time. Many rows are split into panels too,
+// rows are split by groups, which the kernels take four at a time. Many rows are split into panels too,
 // since a panel is brought in order once for all the columns of a call; a call has no more columns than stay
 // in a core's cache while its panels pass.
 template <class Body>
@@ -19,7 +19,7 @@ void splitProduct(ThreadPool& pool, int rows, int groups, Body&& body) {
   const int across = (groups + kGroupsTogether - 1) / kGroupsTogether;
   const int down = std::min(panels, (chunks + across - 1) / across);
   if (down < 2) {
-    const int grain = kernels::roundUp((groups + chunks - 1) / chunks, rows < kPanel ? 2 : 4);
+    const int grain = kernels::roundUp((groups + chunks - 1) / chunks, 4);
     pool.parallelFor(groups, grain, [&](int begin, int end) { body(0, rows, begin, end); });
     return;
   }

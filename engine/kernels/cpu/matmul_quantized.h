@@ -212,8 +212,6 @@ TANDEM_INLINE void manyRows(const PackedMatrix& w, const QuantizedRows& x, int r
 #ifdef __AVX512BW__
     for (; g + 4 <= groupEnd; g += 4)
       sliceOfRows<Twice<Wide>, F<Twice<Wide>>, R>(w, rows, first, count, row, g, out, outStride);
-    for (; g + 2 <= groupEnd; g += 2)
-      sliceOfRows<Wide, F<Wide>, R>(w, rows, first, count, row, g, out, outStride);
 #endif
     for (; g < groupEnd; ++g)
       sliceOfRows<Narrow, F<Narrow>, R>(w, rows, first, count, row, g, out, outStride);
@@ -244,8 +242,8 @@ TANDEM_INLINE void matmul(const PackedMatrix& w, const QuantizedRows& x, int row
     manyRows<F, R>(w, x, row, groupBegin, groupEnd, out, outStride);
   int g = groupBegin;
 #ifdef __AVX512BW__
-  for (; g + 2 <= groupEnd; g += 2)
-    restOfRows<Wide, F<Wide>, R>(w, x, row, rows, g, out, outStride);
+  for (; g + 4 <= groupEnd; g += 4)
+    restOfRows<Twice<Wide>, F<Twice<Wide>>, R>(w, x, row, rows, g, out, outStride);
 #endif
   for (; g < groupEnd; ++g)
     restOfRows<Narrow, F<Narrow>, R>(w, x, row, rows, g, out, outStride);
