@@ -1,11 +1,18 @@
 #include "app/desktop/composition.h"
 
+#include <spdlog/spdlog.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <QDir>
 #include <QFileInfo>
 #include <QFont>
 #include <QGuiApplication>
 #include <QQuickStyle>
 #include <QVariant>
+#include <fstream>
+#include <sstream>
+#include <string>
 
 #include "app/desktop/no_network.h"
 #include "app/desktop/window_place.h"
@@ -20,6 +27,24 @@ QString text(const std::filesystem::path& path) {
 bool hasGraphicsCard() {
   return !QDir(QStringLiteral("/dev/dri")).entryList(QDir::System).isEmpty() ||
          QFileInfo::exists(QStringLiteral("/dev/nvidia0"));
+}
+
+// Milliseconds since the system started this process, in steps of its clock (10 ms); -1: it does not tell.
+double processAgeMs() {
+  std::ifstream file("/proc/self/stat");
+  std::string stat;
+  std::getline(file, stat);
+  const std::size_t name = stat.rfind(')');  // the name before it may hold anything
+  if (name == std::string::npos) return -1;
+  std::istringstream fields(stat.substr(name + 1));
+  std::string skipped;
+  for (int i = 3; i < 22; ++i)
+    fields >> skipped;
+  double startTicks = 0;
+  timespec now{};
+  if (!(fields >> startTicks) || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return -1;
+  const double startMs = 1000 * startTicks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec) - startMs;
 }
 
 QQmlNetworkAccessManagerFactory* noNetwork() {
@@ -54,6 +79,10 @@ Status Composition::show(const QString& model) {
   }
   place_ = std::make_unique<WindowPlace>(window_, placeFile_);
   place_->restore();
+  QObject::connect(
+      window_, &QQuickWindow::frameSwapped, window_,
+      [] { spdlog::info("the window's first frame stands {:.0f} ms after the start", processAgeMs()); },
+      Qt::ConnectionType(Qt::AutoConnection | Qt::SingleShotConnection));
   window_->show();
   window_->requestActivate();  // without a window manager nobody else gives it the keyboard
   session_.start(model);
