@@ -38,6 +38,7 @@ struct AgreementCommand {
   std::string prompts, ids, out;
   std::string drafters = "own-text,store,half-right,wrong,oracle,random";
   std::string shapes = "chain7,chain15,tree15,tree31";
+  std::string options = "plain";
   std::optional<std::uint64_t> seed;
   GateOptions gate;
   bool noEnd = false;
@@ -50,8 +51,13 @@ struct AgreementCommand {
         {"--drafters", 0, "LIST", "names of --spec; several that draft together are joined with +",
          text(drafters)},
         {"--shapes", 0, "LIST", "names of --shape", text(shapes)},
+        {"--options", 0, "LIST",
+         "request options: all, or a list of plain, penalties, no-repeat, bias, combined, sampled, "
+         "penalties+sampled, ...",
+         text(options)},
         {"--no-end", 0, "", "go on behind end tokens", on(noEnd)},
-        {"--seed", 0, "S", "of the drafters' and the sample's dice (1)", wholeNumber(seed)},
+        {"--seed", 0, "S", "of the drafters' and the sample's dice, and of sampled answers (1)",
+         wholeNumber(seed)},
         {"--out", 0, "FILE", "results so far: a run that was stopped goes on from there", text(out)},
     };
     append(table, draftModelTable(engine));
@@ -91,7 +97,7 @@ Result<Work> prepare(const AgreementCommand& command) {
   if (command.prompts.empty() == command.ids.empty()) {
     return badArgument("Give the prompts either with --prompts FILE or with --ids FILE.", "prompts");
   }
-  auto cells = agreement::cellsOf(command.drafters, command.shapes);
+  auto cells = agreement::cellsOf(command.drafters, command.shapes, command.options);
   if (!cells) return cells.error();
   auto model = loadModel(command.common, command.engine);
   if (!model) return model.error();
@@ -124,20 +130,20 @@ void showProgress(const Work& work) {
     std::fputc('\n', stderr);
 }
 
-// Every cell on every prompt, prompt by prompt: the plain run is made once.
+// Every cell on every prompt, prompt by prompt: the plain run is made once for each set of options.
 Status runAll(Work& work, Gate& gate, ResultsFile& file) {
   for (std::size_t p = 0; p < work.prompts.size(); ++p) {
     const std::vector<TokenId>& prompt = work.prompts[p];
-    bool ready = false;
+    std::string ready;  // the options that the plain run was made with
     for (std::size_t c = 0; c < work.cells.size(); ++c) {
       Result<CellResult> result = CellResult();
       if (const CellResult* kept = file.find(prompt, work.cells[c])) {
         result = *kept;
         ++work.resumed;
       } else {
-        if (!ready) {
-          if (Status s = gate.usePrompt(prompt); !s.ok()) return s;
-          ready = true;
+        if (const std::string& options = work.cells[c].options; options != ready) {
+          if (Status s = gate.usePrompt(prompt, options); !s.ok()) return s;
+          ready = options;
         }
         result = gate.run(work.cells[c]);
         if (!result) return result.status();
@@ -158,6 +164,7 @@ nlohmann::json cellsJson(const Work& work) {
     const auto failures = failuresOf(work.cells[c], work.totals[c]);
     cell["drafter"] = work.cells[c].drafter;
     cell["shape"] = work.cells[c].shape;
+    cell["options"] = work.cells[c].options;
     cell["failures"] = failures;
     cell["passed"] = failures.empty();
     cells.push_back(std::move(cell));
@@ -166,10 +173,11 @@ nlohmann::json cellsJson(const Work& work) {
 }
 
 void printRow(const Cell& cell, const CellResult& r) {
-  std::printf("%-11s %-8s %5d %7" PRId64 " %7" PRId64 " %9" PRIu64 " %9" PRId64 " %9" PRId64 " %8" PRId64
-              " %8" PRId64 " %8" PRId64 " %8.1f  ",
-              cell.drafter.c_str(), cell.shape.c_str(), r.prompts, r.tokens, r.differingTokens,
-              r.differingBits, r.acceptedRows, r.rejectedRows, r.drafted, r.accepted, r.rejected, r.seconds);
+  std::printf("%-11s %-8s %-17s %5d %7" PRId64 " %7" PRId64 " %9" PRIu64 " %9" PRId64 " %9" PRId64
+              " %8" PRId64 " %8" PRId64 " %8" PRId64 " %8.1f  ",
+              cell.drafter.c_str(), cell.shape.c_str(), cell.options.c_str(), r.prompts, r.tokens,
+              r.differingTokens, r.differingBits, r.acceptedRows, r.rejectedRows, r.drafted, r.accepted,
+              r.rejected, r.seconds);
   const auto failures = failuresOf(cell, r);
   std::string verdict = failures.empty() ? "identical" : "FAIL: ";
   for (std::size_t i = 0; i < failures.size(); ++i)
@@ -184,8 +192,9 @@ void printRow(const Cell& cell, const CellResult& r) {
 
 void printTable(const Work& work) {
   std::puts(
-      "                           tokens            bits         rows compared\n"
-      "drafter     shape    prompts  tokens  differ    differ  accepted  rejected  drafted accepted rejected "
+      "                                             tokens            bits         rows compared\n"
+      "drafter     shape    options           prompts  tokens  differ    differ  accepted  rejected  drafted "
+      "accepted rejected "
       " "
       "seconds");
   for (std::size_t c = 0; c < work.cells.size(); ++c)

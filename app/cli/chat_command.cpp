@@ -7,6 +7,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/draft_texts.h"
 #include "app/cli/engine_choice.h"
+#include "app/cli/request_choice.h"
 #include "app/cli/statistics.h"
 #include "app/conversation/json.h"
 #include "app/service/engine_service.h"
@@ -26,6 +27,7 @@ struct ChatOptions {
   CommonOptions common;
   EngineChoice engine;
   SamplingChoice sampling;
+  EndsChoice ends;
   SpeculationOptions speculation;
   std::string system;
   StoreUse store = StoreUse::kOn;
@@ -37,6 +39,7 @@ struct ChatOptions {
         {"--tokens", 'n', "N", "at most N new tokens an answer; 0: until the context is full",
          wholeNumber(tokens, 0, std::numeric_limits<int>::max())},
     };
+    append(table, endsTable(ends));
     append(table, samplingTable(sampling));
     append(table, speculationTable(speculation));
     append(table, storeTable(store));
@@ -112,6 +115,9 @@ Result<int> chat(const ChatOptions& options) {
     defaults.sampling.seed = options.sampling.seed.value_or(0);
     defaults.seedGiven = options.sampling.seed.has_value();
     defaults.maxTokens = options.tokens;
+    defaults.minTokens = options.ends.minTokens;
+    defaults.stop = options.ends.stop;
+    defaults.stopTokens = options.ends.stopTokens;
     defaults.speculation = options.speculation;
     defaults.keepsTexts = options.store == StoreUse::kOn;
     service.setDefaults(defaults, options.system);

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <random>
 #include <vector>
 
-#include "engine/sampler/sampler.h"
 #include "engine/speculation/options.h"
 
 namespace tandem::cli {
@@ -85,18 +83,6 @@ OptionTable contextTable(EngineChoice& choice) {
            wholeNumber(choice.contextLength, 0, kMaxInt)}};
 }
 
-OptionTable samplingTable(SamplingChoice& choice) {
-  SamplingParams& p = choice.params;
-  return {
-      {"--temp", 0, "T", "temperature; 0 takes the likeliest token", realNumber(p.temperature)},
-      {"--top-k", 0, "K", "keep the K likeliest tokens; 0: all",
-       wholeNumber(p.topK, 0, std::numeric_limits<std::int64_t>::max())},
-      {"--top-p", 0, "P", "keep the likeliest tokens up to this sum; 1: all", realNumber(p.topP)},
-      {"--min-p", 0, "P", "drop tokens less likely than P times the best; 0: none", realNumber(p.minP)},
-      {"--seed", 0, "S", "makes a sampled text repeatable", wholeNumber(choice.seed)},
-  };
-}
-
 OptionTable speculationTable(SpeculationOptions& speculation) {
   return {
       {"--spec", 0, "NAMES",
@@ -114,18 +100,6 @@ OptionTable speculationTable(SpeculationOptions& speculation) {
 OptionTable draftModelTable(EngineChoice& choice) {
   return {{"--draft-model", 0, "FILE", "a small model of the same vocabulary, for --spec draft and auto",
            text(choice.draftModel)}};
-}
-
-Result<SamplingParams> SamplingChoice::settled() const {
-  if (const Status status = checkSampling(params); !status) return status.error();
-  SamplingParams result = params;
-  if (seed) {
-    result.seed = *seed;
-  } else if (!params.greedy()) {
-    std::random_device random;
-    result.seed = (std::uint64_t{random()} << 32) | random();
-  }
-  return result;
 }
 
 Result<std::string> findModel(const CommonOptions& common, const std::string& name) {

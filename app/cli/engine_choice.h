@@ -26,15 +26,6 @@ OptionTable modelTable(EngineChoice& choice);
 OptionTable engineTable(EngineChoice& choice);
 OptionTable contextTable(EngineChoice& choice);  // --ctx
 
-struct SamplingChoice {
-  SamplingParams params;
-  std::optional<std::uint64_t> seed;
-
-  // The parameters with their seed, which is drawn when it is needed and none was given. Error:
-  // kInvalidArgument (docs/sampling.md).
-  Result<SamplingParams> settled() const;
-};
-OptionTable samplingTable(SamplingChoice& choice);
 OptionTable speculationTable(SpeculationOptions& speculation);  // --spec, --shape, --relax-tau, --relax-rank
 OptionTable draftModelTable(EngineChoice& choice);              // --draft-model
 

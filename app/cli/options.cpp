@@ -158,7 +158,7 @@ Result<Arguments> parse(const OptionTable& table, const Arguments& arguments) {
 }
 
 std::string describe(const OptionTable& table) {
-  constexpr std::size_t kHelpColumn = 26;
+  constexpr std::size_t kHelpColumn = 32;
   std::string lines;
   for (const Option& option : table) {
     std::string line = "  ";

@@ -1,4 +1,5 @@
 // tandem-cli run: one completion to standard output.
+#include <cmath>
 #include <cstdio>
 #include <limits>
 
@@ -6,6 +7,7 @@
 #include "app/cli/draft_texts.h"
 #include "app/cli/engine_choice.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/request_choice.h"
 #include "app/cli/statistics.h"
 #include "app/service/prompt.h"
 #include "engine/speculation/options.h"
@@ -27,7 +29,7 @@ struct RunOptions {
   SpeculationOptions speculation;
   std::optional<std::string> prompt, file, system;
   std::optional<std::string> reference;
-  std::vector<std::string> stop;
+  EndsChoice ends;
   int tokens = 0;
   bool raw = false;
   bool explain = false;
@@ -42,15 +44,13 @@ struct RunOptions {
         {"--tokens", 'n', "N", "at most N new tokens; 0: until the context is full",
          wholeNumber(tokens, 0, std::numeric_limits<int>::max())},
         {"--ids", 0, "", "print token ids in place of text", on(ids)},
-        {"--stop", 0, "TEXT", "end the answer before this text; may be given more than once",
-         [this](std::string_view value) {
-           stop.emplace_back(value);
-           return Status();
-         }},
         {"--explain", 0, "", "tell on standard error what each round drafted, and why", on(explain)},
         {"--reference", 0, "FILE", "the answer's token ids, for the drafters oracle, half-right and random",
          text(reference)},
+        {"--logprobs", 0, "N", "with --json: each token's log probability and the N likeliest's",
+         wholeNumber(sampling.params.logprobs, 0, kMaxLogprobs)},
     };
+    append(table, endsTable(ends));
     append(table, samplingTable(sampling));
     append(table, speculationTable(speculation));
     append(table, draftModelTable(engine));
@@ -77,7 +77,9 @@ Result<service::GenerateRequest> requestOf(const RunOptions& options) {
   request.sampling = *sampling;
   request.maxTokens = options.tokens;
   request.speculation = options.speculation;
-  request.stop = options.stop;
+  request.stop = options.ends.stop;
+  request.stopTokens = options.ends.stopTokens;
+  request.minTokens = options.ends.minTokens;
   if (options.reference) {
     Result<std::vector<TokenId>> ids = readIds(*options.reference);
     if (!ids) return ids.error();
@@ -100,6 +102,7 @@ class Output {
 
   void add(const TextPiece& piece) {
     text_ += piece.text;
+    logprobs_.insert(logprobs_.end(), piece.logprobs.begin(), piece.logprobs.end());
     if (!live_) return;
     if (ids_) {
       for (const PieceToken& token : piece.tokens) {
@@ -116,12 +119,29 @@ class Output {
     std::fflush(stdout);  // before the statistics, where both go to one pipe
   }
   const std::string& text() const { return text_; }
+  const std::vector<ChosenLogprobs>& logprobs() const { return logprobs_; }
 
  private:
   const bool live_, ids_;
   bool any_ = false;
   std::string text_;
+  std::vector<ChosenLogprobs> logprobs_;
 };
+
+// One object for each token. What has probability 0 has null.
+nlohmann::json logprobsJson(const std::vector<ChosenLogprobs>& all) {
+  const auto number = [](double logprob) {
+    return std::isfinite(logprob) ? nlohmann::json(logprob) : nlohmann::json();
+  };
+  nlohmann::json list = nlohmann::json::array();
+  for (const ChosenLogprobs& one : all) {
+    nlohmann::json top = nlohmann::json::array();
+    for (const TokenLogprob& t : one.top)
+      top.push_back({{"id", t.token}, {"logprob", number(t.logprob)}});
+    list.push_back({{"logprob", number(one.chosen)}, {"top", top}});
+  }
+  return list;
+}
 
 void warn(const std::string& sentence) {
   std::fprintf(stderr, "tandem-cli: warning: %s\n", sentence.c_str());
@@ -157,7 +177,9 @@ Result<int> complete(const RunOptions& options) {
                               .maxTokens = request->maxTokens,
                               .contextLength = (*engine)->info().contextLength,
                               .speculation = request->speculation,
-                              .stop = request->stop};
+                              .stop = request->stop,
+                              .stopTokens = request->stopTokens,
+                              .minTokens = request->minTokens};
   Output output(options);
   const Interrupt interrupt;
   const GenerationOutcome outcome = (*engine)->generator().run(
@@ -170,16 +192,18 @@ Result<int> complete(const RunOptions& options) {
   if (!outcome.status) return outcome.status.error();
 
   if (options.common.json) {
-    printJson({{"text", output.text()},
-               {"ids", outcome.tokens},
-               {"prompt_ids", generation.prompt},
-               {"model", (*engine)->info().name},
-               {"model_fingerprint", (*engine)->info().fingerprint},
-               {"kernels", (*engine)->info().kernelSet},
-               {"threads", (*engine)->info().threads},
-               {"load_ms", (*engine)->info().loadMs},
-               {"weights_were_kept", (*engine)->info().weightsWereKept},
-               {"stats", statisticsJson(outcome.stats)}});
+    nlohmann::json json = {{"text", output.text()},
+                           {"ids", outcome.tokens},
+                           {"prompt_ids", generation.prompt},
+                           {"model", (*engine)->info().name},
+                           {"model_fingerprint", (*engine)->info().fingerprint},
+                           {"kernels", (*engine)->info().kernelSet},
+                           {"threads", (*engine)->info().threads},
+                           {"load_ms", (*engine)->info().loadMs},
+                           {"weights_were_kept", (*engine)->info().weightsWereKept},
+                           {"stats", statisticsJson(outcome.stats)}};
+    if (request->sampling.logprobs >= 0) json["logprobs"] = logprobsJson(output.logprobs());
+    printJson(json);
   }
   std::fputs(statisticsText(outcome.stats).c_str(), stderr);
   return outcome.stats.finish == FinishReason::kCancelled ? kCheckFailed : kDone;

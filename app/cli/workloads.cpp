@@ -6,15 +6,13 @@
 namespace tandem::cli {
 namespace {
 
-constexpr SamplingParams kDrawn = {.temperature = 1.0f, .seed = 7};
-
 struct Source {
   std::string_view name, text;
-  SamplingParams sampling;
+  bool drawn = false;  // at temperature 1 with seed 7, else greedy
 };
 constexpr Source kSources[] = {
-    {"prose", kWorkload_prose, {}}, {"chat", kWorkload_chat, {}},   {"code", kWorkload_code, {}},
-    {"edit", kWorkload_edit, {}},   {"quote", kWorkload_quote, {}}, {"base64", kWorkload_base64, kDrawn},
+    {"prose", kWorkload_prose}, {"chat", kWorkload_chat},   {"code", kWorkload_code},
+    {"edit", kWorkload_edit},   {"quote", kWorkload_quote}, {"base64", kWorkload_base64, true},
 };
 
 }  // namespace
@@ -27,7 +25,12 @@ Result<std::vector<Workload>> workloadsByName(std::string_view name) {
     if (name != "all" && name != source.name) continue;
     auto prompts = parsePrompts(source.text);
     if (!prompts) return prompts.error();
-    workloads.push_back({std::string(source.name), std::move(*prompts), source.sampling});
+    SamplingParams sampling;
+    if (source.drawn) {
+      sampling.temperature = 1;
+      sampling.seed = 7;
+    }
+    workloads.push_back({std::string(source.name), std::move(*prompts), sampling});
   }
   if (workloads.empty()) {
     return badArgument("there is no workload '" + std::string(name) + "'; choose one of " + names,

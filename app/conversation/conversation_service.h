@@ -28,9 +28,12 @@ using storage::MessageId;
 
 // How the answers of a conversation are made; stored with it as JSON where it differs from the defaults.
 struct AnswerSettings {
-  SamplingParams sampling;  // greedy by default
-  bool seedGiven = false;   // false: a sampled answer gets a fresh seed, kept in its rows
-  int maxTokens = 0;        // 0: until the context is full
+  SamplingParams sampling;               // greedy by default
+  bool seedGiven = false;                // false: a sampled answer gets a fresh seed, kept in its rows
+  int maxTokens = 0;                     // 0: until the context is full
+  int minTokens = 0;                     // the answer does not end before
+  std::vector<std::string> stop = {};    // it ends before the first of these
+  std::vector<TokenId> stopTokens = {};  // and with one of these
   SpeculationOptions speculation;
   bool keepsTexts = true;         // ended answers and their prompts serve later drafts (docs/storage.md)
   bool regenerateSamples = true;  // false: Regenerate repeats with the conversation's own sampling

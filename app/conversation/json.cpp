@@ -57,12 +57,39 @@ void readByOrigin(const Json& json, const char* key, int (&counts)[kTokenOriginC
   }
 }
 
+// {"token id": bias}
+Json biasObject(const std::vector<TokenBias>& biases) {
+  Json json = Json::object();
+  for (const TokenBias& b : biases)
+    json[std::to_string(b.token)] = shortest(b.bias);
+  return json;
+}
+
+void readBias(const Json& json, std::vector<TokenBias>& biases) {
+  const auto found = json.find("logit_bias");
+  if (found == json.end() || !found->is_object()) return;
+  biases.clear();
+  for (const auto& [key, value] : found->items()) {
+    TokenId token = 0;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), token);
+    if (error == std::errc() && end == key.data() + key.size() && value.is_number())
+      biases.push_back({token, value.get<float>()});
+  }
+}
+
 Json samplingObject(const SamplingParams& sampling) {
   return {{"temperature", shortest(sampling.temperature)},
           {"top_k", sampling.topK},
           {"top_p", shortest(sampling.topP)},
           {"min_p", shortest(sampling.minP)},
-          {"seed", sampling.seed}};
+          {"seed", sampling.seed},
+          {"choice", sampling.choice},
+          {"repetition_penalty", shortest(sampling.repetitionPenalty)},
+          {"presence_penalty", shortest(sampling.presencePenalty)},
+          {"frequency_penalty", shortest(sampling.frequencyPenalty)},
+          {"penalty_window", sampling.penaltyWindow},
+          {"no_repeat_ngram_size", sampling.noRepeatNgramSize},
+          {"logit_bias", biasObject(sampling.logitBias)}};
 }
 
 void readSampling(const Json& json, SamplingParams& sampling) {
@@ -71,6 +98,25 @@ void readSampling(const Json& json, SamplingParams& sampling) {
   read(json, "top_p", sampling.topP);
   read(json, "min_p", sampling.minP);
   read(json, "seed", sampling.seed);
+  read(json, "choice", sampling.choice);
+  read(json, "repetition_penalty", sampling.repetitionPenalty);
+  read(json, "presence_penalty", sampling.presencePenalty);
+  read(json, "frequency_penalty", sampling.frequencyPenalty);
+  read(json, "penalty_window", sampling.penaltyWindow);
+  read(json, "no_repeat_ngram_size", sampling.noRepeatNgramSize);
+  readBias(json, sampling.logitBias);
+}
+
+// The elements of the right kind.
+template <class T>
+void readList(const Json& json, const char* key, std::vector<T>& values) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_array()) return;
+  values.clear();
+  for (const Json& value : *found) {
+    const bool fits = std::is_same_v<T, std::string> ? value.is_string() : value.is_number_integer();
+    if (fits) values.push_back(value.get<T>());
+  }
 }
 
 // A name that is not known leaves what is there. Version 0.1.0 wrote the nodes of a chain as draft_width.
@@ -92,6 +138,9 @@ Json settingsObject(const AnswerSettings& settings) {
   Json json = samplingObject(settings.sampling);
   if (!settings.seedGiven) json["seed"] = nullptr;
   json["max_tokens"] = settings.maxTokens;
+  json["min_tokens"] = settings.minTokens;
+  json["stop"] = settings.stop;
+  json["stop_token_ids"] = settings.stopTokens;
   json["drafter"] = drafterNames(settings.speculation);
   json["draft_shape"] = draftShapeName(settings.speculation.shape);
   json["keep_texts"] = settings.keepsTexts;
@@ -108,7 +157,8 @@ std::string settingsToJson(const AnswerSettings& settings, const AnswerSettings&
   for (const auto& [key, value] : all.items()) {
     if (value != base[key]) json[key] = value;
   }
-  return json.empty() ? std::string() : json.dump();
+  // A stop string may hold any bytes; those that are no UTF-8 are written as U+FFFD.
+  return json.empty() ? std::string() : json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 AnswerSettings settingsFromJson(std::string_view text, const AnswerSettings& defaults) {
@@ -117,10 +167,32 @@ AnswerSettings settingsFromJson(std::string_view text, const AnswerSettings& def
   readSampling(json, settings.sampling);
   if (const auto seed = json.find("seed"); seed != json.end()) settings.seedGiven = seed->is_number_integer();
   read(json, "max_tokens", settings.maxTokens);
+  read(json, "min_tokens", settings.minTokens);
+  readList(json, "stop", settings.stop);
+  readList(json, "stop_token_ids", settings.stopTokens);
   readSpeculation(json, settings.speculation);
   read(json, "keep_texts", settings.keepsTexts);
   read(json, "regenerate_samples", settings.regenerateSamples);
   return settings;
+}
+
+std::string extraToJson(const SamplingParams& sampling, const AnswerSettings& settings,
+                        std::string_view kind) {
+  Json options = samplingObject(sampling);
+  const Json usual = samplingObject(SamplingParams());
+  for (const char* column : {"temperature", "top_k", "top_p", "min_p", "seed"})
+    options.erase(column);
+  for (auto it = options.begin(); it != options.end();)
+    it = *it == usual[it.key()] ? options.erase(it) : std::next(it);
+  if (options.contains("logit_bias")) options["logit_bias"] = sampling.logitBias.size();
+  if (settings.minTokens > 0) options["min_tokens"] = settings.minTokens;
+  if (!settings.stop.empty()) options["stop"] = settings.stop.size();
+  if (!settings.stopTokens.empty()) options["stop_token_ids"] = settings.stopTokens.size();
+
+  Json extra = Json::object();
+  if (kind == "regenerate") extra["regenerate"] = {{"seed", sampling.seed}};
+  if (!options.empty()) extra["options"] = options;
+  return extra.empty() ? std::string() : extra.dump();
 }
 
 std::string samplingToJson(const SamplingParams& sampling, std::string_view kind) {
@@ -179,7 +251,7 @@ std::optional<GenerationStats> statsFromJson(std::string_view text) {
   read(json, "accepted", s.accepted);
   readByOrigin(json, "accepted_by", s.acceptedBy);
   readByOrigin(json, "drafted_by", s.draftedBy);
-  readName(json, "finish", finishReasonName, FinishReason::kStopString, s.finish);
+  readName(json, "finish", finishReasonName, FinishReason::kStopToken, s.finish);
   read(json, "seed", s.seed);
   read(json, "logits_fingerprint", s.logitsFingerprint);
   return s;

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "engine/sampler/sampler.h"
+
 namespace tandem {
 
 namespace {

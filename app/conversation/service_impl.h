@@ -99,7 +99,6 @@ class ConversationService::Impl {
   void change(ConversationId id, std::function<void(storage::ConversationRecord&)> edit);
   storage::JournalRow journalOf(const Turn& turn, const GenerationStats& stats,
                                 const std::optional<Error>& error);
-  static std::uint64_t freshSeed();
 
   storage::Store& store_;
   service::EngineBackend& backend_;

@@ -15,8 +15,14 @@ using storage::Writer;
 
 namespace {
 
-// The window's Regenerate (docs/storage.md): the same for every conversation unless it is switched off.
-constexpr SamplingParams kRegenerateSampling = {.temperature = 0.7f, .topK = 20, .topP = 0.95f};
+// The window's Regenerate (docs/storage.md), the same for every conversation unless it is switched off:
+// another way to draw. What changes scores stays as it is set.
+void sampleAnew(SamplingParams& sampling) {
+  sampling.temperature = 0.7f;
+  sampling.topK = 20;
+  sampling.topP = 0.95f;
+  sampling.minP = 0;
+}
 
 Error refusal(const char* sentence) {
   return {ErrorCode::kInvalidArgument, sentence, {}, std::nullopt};
@@ -31,8 +37,9 @@ void settleSampling(Turn& turn, const storage::ConversationRecord& record) {
   }
   SamplingParams sampling = turn.settings.sampling;
   const bool regenerate = turn.kind == Turn::Kind::kRegenerate && turn.settings.regenerateSamples;
-  if (regenerate) sampling = kRegenerateSampling;
-  turn.samplingKind = regenerate ? "regenerate" : sampling.greedy() ? "" : "client";
+  if (regenerate) sampleAnew(sampling);
+  const bool plain = sampling.greedy() && !sampling.changesScores();
+  turn.samplingKind = regenerate ? "regenerate" : plain ? "" : "client";
   if (regenerate || (!sampling.greedy() && !turn.settings.seedGiven)) sampling.seed = turn.freshSeed;
   turn.answer.samplingJson = samplingToJson(sampling, turn.samplingKind);
 }

@@ -1,6 +1,4 @@
 // What a turn asks the backend for, and what its journal row says of it.
-#include <nlohmann/json.hpp>
-
 #include "app/conversation/json.h"
 #include "app/conversation/turn.h"
 
@@ -60,9 +58,7 @@ storage::JournalRow journalRow(const Turn& turn, const GenerationStats& stats,
   // The code and not the sentence: a template's own message could quote the conversation.
   if (error) row.error = errorCodeName(error->code);
   row.engineVersion = TANDEM_VERSION;
-  if (turn.samplingKind == "regenerate") {
-    row.extraJson = nlohmann::json{{"regenerate", {{"seed", sampling.seed}}}}.dump();
-  }
+  row.extraJson = extraToJson(sampling, turn.settings, turn.samplingKind);
   return row;
 }
 

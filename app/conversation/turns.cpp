@@ -1,9 +1,9 @@
 // The way of a turn through the service: written, submitted, streamed, ended.
 #include <algorithm>
-#include <random>
 
 #include "app/conversation/json.h"
 #include "app/conversation/service_impl.h"
+#include "engine/sampler/sampler.h"
 
 namespace tandem {
 
@@ -16,11 +16,6 @@ Error stoppedEarly() {
 }
 
 }  // namespace
-
-std::uint64_t ConversationService::Impl::freshSeed() {
-  static std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
-}
 
 void ConversationService::Impl::begin(Turn::Kind kind, ConversationId conversation, MessageId source,
                                       std::string text) {
@@ -130,6 +125,9 @@ void ConversationService::Impl::submit(const TurnPtr& turn) {
   request.answerSoFar = turn->answer.tokenIds;
   request.sampling = turn->sampling();
   request.maxTokens = turn->settings.maxTokens;
+  request.minTokens = turn->settings.minTokens;
+  request.stop = turn->settings.stop;
+  request.stopTokens = turn->settings.stopTokens;
   request.speculation = turn->settings.speculation;
   turn->view = {};
   turn->handle =
@@ -202,6 +200,7 @@ void ConversationService::Impl::onFinished(const TurnPtr& turn, const Generation
   switch (stats.finish) {
     case FinishReason::kEndToken:
     case FinishReason::kStopString:
+    case FinishReason::kStopToken:
       return endAs(turn, MessageState::kComplete, stats);
     case FinishReason::kLength:
       return endAs(turn, MessageState::kLength, stats);

@@ -70,8 +70,10 @@ struct GenerateRequest {
   SamplingParams sampling;
   int maxTokens = 0;  // of new tokens; 0: until the context is full
   SpeculationOptions speculation;
-  std::vector<std::string> stop = {};  // the answer ends before the first of these
-  bool fingerprint = false;            // whether GenerationStats::logitsFingerprint is wanted; it takes time
+  std::vector<std::string> stop = {};    // the answer ends before the first of these
+  std::vector<TokenId> stopTokens = {};  // and with one of these
+  int minTokens = 0;                     // but not before it has so many tokens
+  bool fingerprint = false;  // whether GenerationStats::logitsFingerprint is wanted; it takes time
 };
 
 struct QueuedEvent {

@@ -122,6 +122,8 @@ GenerationEvent EngineService::runRequest(const RequestPtr& request) {
                               .contextLength = engine_->info().contextLength,
                               .speculation = what.speculation,
                               .stop = what.stop,
+                              .stopTokens = what.stopTokens,
+                              .minTokens = what.minTokens,
                               .fingerprint = what.fingerprint};
   const GenerationCallbacks callbacks{
       .prefill =

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/agreement/option_sets.h"
 #include "engine/agreement/row_comparison.h"
 #include "engine/speculation/options.h"
 
@@ -28,24 +29,16 @@ Expected expectedOf(const Cell& cell) {
     case TokenOrigin::kOracle:  // its wrong guesses are siblings of the right one
       return {.drafted = true, .accepted = true, .rejected = tree && s.shape.nodes > 1};
     case TokenOrigin::kOwnText:
+      // Options may leave nothing that stands in the text already.
+      return {.drafted = cell.options == "plain",
+              .accepted = cell.options == "plain",
+              .rejected = cell.options == "plain"};
     case TokenOrigin::kStore:
     case TokenOrigin::kHalfRight:
       return {.drafted = true, .accepted = true, .rejected = true};
     default:
       return {.drafted = true};
   }
-}
-
-std::vector<std::string> split(std::string_view list) {
-  std::vector<std::string> parts(1);
-  for (const char c : list) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
 }
 
 // A seed for what belongs to this prompt and this cell, the same in every run.
@@ -70,18 +63,25 @@ std::vector<TokenId> worseCopy(std::vector<TokenId> text, const std::vector<Toke
 
 }  // namespace
 
-Result<std::vector<Cell>> cellsOf(std::string_view drafters, std::string_view shapes) {
+Result<std::vector<Cell>> cellsOf(std::string_view drafters, std::string_view shapes,
+                                  std::string_view options) {
   std::vector<Cell> cells;
-  for (const std::string& drafter : split(drafters)) {
-    for (const std::string& shape : split(shapes)) {
-      Cell cell{drafter, shape, {}};
-      std::string names = drafter;
-      std::replace(names.begin(), names.end(), '+', ',');
-      if (Status s = setDrafters(names, cell.speculation); !s.ok()) return s.error();
-      const Result<DraftShape> parsed = draftShapeByName(shape);
-      if (!parsed.ok()) return parsed.error();
-      cell.speculation.shape = *parsed;
-      cells.push_back(std::move(cell));
+  const auto sets = optionSetsByName(options);
+  if (!sets.ok()) return sets.error();
+  for (const std::string& set : *sets) {
+    for (const std::string& drafter : splitList(drafters)) {
+      for (const std::string& shape : splitList(shapes)) {
+        Cell& cell = cells.emplace_back();
+        cell.drafter = drafter;
+        cell.shape = shape;
+        cell.options = set;
+        std::string names = drafter;
+        std::replace(names.begin(), names.end(), '+', ',');
+        if (Status s = setDrafters(names, cell.speculation); !s.ok()) return s.error();
+        const Result<DraftShape> parsed = draftShapeByName(shape);
+        if (!parsed.ok()) return parsed.error();
+        cell.speculation.shape = *parsed;
+      }
     }
   }
   return cells;
@@ -134,10 +134,13 @@ Gate::Gate(Decoder& plain, Generator& subject, GateOptions options)
 Gate::Gate(Decoder& plain, Subject subject, GateOptions options)
     : reference_(plain), subject_(std::move(subject)), options_(options) {}
 
-Status Gate::usePrompt(std::vector<TokenId> prompt) {
+Status Gate::usePrompt(std::vector<TokenId> prompt, const std::string& options) {
+  const auto sampling = optionSet(options, prompt, options_.seed);
+  if (!sampling.ok()) return sampling.error();
   Result<PlainRun> plain =
-      decodePlain(reference_, prompt, options_.tokens, options_.endAtEndTokens, options_.cancel);
+      decodePlain(reference_, prompt, options_.tokens, options_.endAtEndTokens, options_.cancel, *sampling);
   if (!plain.ok()) return plain.error();
+  sampling_ = *sampling;
   plain_ = std::move(*plain);
   prompt_ = std::move(prompt);
   auto store = std::make_shared<MemoryTextStore>();
@@ -154,6 +157,7 @@ Result<CellResult> Gate::run(const Cell& cell) {
   request.prompt = prompt_;
   request.maxTokens = options_.tokens;
   request.endAtEndTokens = options_.endAtEndTokens;
+  request.sampling = sampling_;
   request.speculation = cell.speculation;
   request.speculation.reference = plain_.tokens;
   request.speculation.seed = seed;

@@ -1,8 +1,8 @@
-// The gate of docs/exactness.md: plain greedy decoding against a drafter in a shape, token by token and bit
-// by bit. What a speculated run chose its tokens from is compared with the plain run's own rows, and of the
-// rows that it drafted and threw away a share is compared with plain decoding of their own path. One
-// differing token or bit fails the cell, and so does a cell that never drafted, accepted or rejected where
-// its drafter could: nothing passes by doing nothing.
+// The gate of docs/exactness.md: plain decoding against a drafter in a shape, under a set of request options,
+// token by token and bit by bit. What a speculated run chose its tokens from is compared with the plain run's
+// own rows, and of the rows that it drafted and threw away a share is compared with plain decoding of their
+// own path. One differing token or bit fails the cell, and so does a cell that never drafted, accepted or
+// rejected where its drafter could: nothing passes by doing nothing.
 //
 // A Gate borrows a decoder and a generator of the same model and is used by one thread.
 #pragma once
@@ -26,13 +26,15 @@ struct Cell {
   std::string drafter;  // "own-text"; several that draft together: "own-text+store"
   std::string shape;    // "chain7", "tree15", "auto"
   SpeculationOptions speculation;
+  std::string options = "plain";  // a name of option_sets.h
 
-  std::string name() const { return drafter + " " + shape; }
+  std::string name() const { return drafter + " " + shape + (options == "plain" ? "" : " " + options); }
 };
 
-// Every drafter with every shape; both lists are separated by commas. Error: kInvalidArgument, with what may
-// stand there.
-Result<std::vector<Cell>> cellsOf(std::string_view drafters, std::string_view shapes);
+// Every drafter with every shape under every set of options; the lists are separated by commas. Error:
+// kInvalidArgument, with what may stand there.
+Result<std::vector<Cell>> cellsOf(std::string_view drafters, std::string_view shapes,
+                                  std::string_view options = "plain");
 
 // Where an answer first left the plain one.
 struct FirstDifference {
@@ -66,7 +68,7 @@ struct GateOptions {
   int tokens = 64;             // of each answer
   bool endAtEndTokens = true;  // false: every answer has all its tokens
   int rejectedPeriod = 20;  // of the rounds that reject rows one in so many is compared, the first one always
-  std::uint64_t seed = 1;   // of that choice, and of the drafters' own
+  std::uint64_t seed = 1;   // of that choice, of the drafters' own, and of sampled answers
   const std::atomic<bool>* cancel = nullptr;
 };
 
@@ -81,14 +83,14 @@ class Gate {
   Gate(Decoder& plain, Generator& subject, GateOptions options);
   Gate(Decoder& plain, Subject subject, GateOptions options);
 
-  // Decodes the prompt plainly, and keeps that. The store's one text is the prompt and a worse copy of the
-  // answer, so that a drafter that looks there is right at times and wrong at times. Errors: those of
-  // decodePlain().
-  Status usePrompt(std::vector<TokenId> prompt);
+  // Decodes the prompt plainly under the set of options, and keeps that. The store's one text is the prompt
+  // and a worse copy of the answer, so that a drafter that looks there is right at times and wrong at times.
+  // Errors: those of decodePlain(), and kInvalidArgument for a set that there is not.
+  Status usePrompt(std::vector<TokenId> prompt, const std::string& options = "plain");
   const PlainRun& plain() const { return plain_; }
 
   // Runs the cell on the prompt. A run that fails is a result (`error`); the error here is kCancelled, or one
-  // of the reference's own passes. REQUIRES: usePrompt() was ok.
+  // of the reference's own passes. REQUIRES: usePrompt() was ok, with the cell's options.
   Result<CellResult> run(const Cell& cell);
 
  private:
@@ -96,6 +98,7 @@ class Gate {
   Subject subject_;
   const GateOptions options_;
   std::vector<TokenId> prompt_;
+  SamplingParams sampling_;
   PlainRun plain_;
   std::shared_ptr<TextStore> store_;
 };

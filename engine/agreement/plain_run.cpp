@@ -5,11 +5,13 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/agreement/reference_choice.h"
 #include "engine/session/generator.h"
 
 namespace tandem::agreement {
 Result<PlainRun> decodePlain(Decoder& decoder, std::span<const TokenId> prompt, int count,
-                             bool endAtEndTokens, const std::atomic<bool>* cancel) {
+                             bool endAtEndTokens, const std::atomic<bool>* cancel,
+                             const SamplingParams& sampling) {
   const auto start = std::chrono::steady_clock::now();
   const Tokenizer& tokenizer = decoder.model().tokenizer();
   if (prompt.empty()) return Error{ErrorCode::kInvalidArgument, "the prompt is empty", "prompt"};
@@ -25,7 +27,8 @@ Result<PlainRun> decodePlain(Decoder& decoder, std::span<const TokenId> prompt, 
     const std::span<const float> logits = decoder.logits(0);
     run.logits.emplace_back(logits.begin(), logits.end());
     run.before.push_back(sequence.fork());
-    const TokenId token = highest(logits);
+    const bool isPlain = sampling.greedy() && !sampling.changesScores();
+    const TokenId token = isPlain ? highest(logits) : referenceChoice(logits, sampling, prompt, run.tokens);
     run.tokens.push_back(token);
     if (run.end < 0 && tokenizer.isEndToken(token)) run.end = static_cast<int>(run.tokens.size()) - 1;
     if (static_cast<int>(run.tokens.size()) == count || (endAtEndTokens && run.end >= 0)) break;

@@ -1,5 +1,6 @@
-// The reference of the promise: plain greedy decoding, one forward pass per token, on its own loop and not
-// the generator's, with everything kept that a speculated run is compared with.
+// The reference of the promise: plain decoding, one forward pass per token, on its own loop and not the
+// generator's, each token chosen the long way (reference_choice.h), with everything kept that a speculated
+// run is compared with.
 //
 // Belongs to one thread. Memory: tokens times (a row of logits + the pages and state in which two
 // neighbouring tokens differ).
@@ -11,6 +12,7 @@
 
 #include "engine/base/status.h"
 #include "engine/model/decoder.h"
+#include "engine/session/generation.h"
 
 namespace tandem::agreement {
 
@@ -22,11 +24,12 @@ struct PlainRun {
   double seconds = 0;
 };
 
-// Decodes `count` tokens after the prompt; with endAtEndTokens fewer, the end token included. Errors:
-// kInvalidArgument (an empty prompt, a token outside the vocabulary), kContextLengthExceeded, and those of
-// Decoder::forward.
+// Decodes `count` tokens after the prompt, greedily by default; with endAtEndTokens fewer, the end token
+// included. Errors: kInvalidArgument (an empty prompt, a token outside the vocabulary),
+// kContextLengthExceeded, and those of Decoder::forward. REQUIRES: checkSampling(sampling).ok().
 Result<PlainRun> decodePlain(Decoder& decoder, std::span<const TokenId> prompt, int count,
-                             bool endAtEndTokens, const std::atomic<bool>* cancel = nullptr);
+                             bool endAtEndTokens, const std::atomic<bool>* cancel = nullptr,
+                             const SamplingParams& sampling = {});
 
 // The highest score, lowest id on an equal score.
 TokenId highest(std::span<const float> logits);

@@ -61,7 +61,9 @@ std::vector<const KernelSet*> availableKernels() {
 }
 
 const KernelSet& bestKernels() {
-  return *availableKernels().back();
+  // Asked once: CPUID takes tens of microseconds on a virtual machine, and the sampler asks for each token.
+  static const KernelSet& best = *availableKernels().back();
+  return best;
 }
 
 Result<const KernelSet*> kernelsByName(std::string_view name) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <random>
 
 #include "engine/kernels/kernel_set.h"
 #include "engine/kernels/math64.h"
@@ -15,6 +16,11 @@ namespace {
 
 using kernels::exp64;
 using kernels::log64;
+
+constexpr float kBarred = -std::numeric_limits<float>::infinity();
+constexpr float kMostPenalty = 2.0f;     // of presence and frequency, as OpenAI's API has it
+constexpr float kMostRepetition = 1e3f;  // keeps every score finite
+constexpr float kMostBias = 100.0f;
 
 Error refuse(const char* field, const std::string& what) {
   return {ErrorCode::kInvalidArgument, std::string(field) + " must be " + what, field};
@@ -55,13 +61,13 @@ void keepMinP(std::vector<Candidate>& kept, double p) {
   std::erase_if(kept, [lowest](const Candidate& c) { return c.score < lowest; });
 }
 
-// The candidates of these tokens.
+// The candidates of these tokens, without barred ones.
 std::vector<Candidate> candidatesOf(std::span<const float> logits, std::span<const int> tokens,
                                     double highest, double temperature) {
   std::vector<Candidate> kept;
   kept.reserve(tokens.size());
   for (const int token : tokens)
-    kept.push_back({token, (logits[token] - highest) / temperature});
+    if (logits[token] != kBarred) kept.push_back({token, (logits[token] - highest) / temperature});
   return kept;
 }
 
@@ -81,14 +87,19 @@ float reachedBy(std::span<const float> logits, std::int64_t k, float highest) {
   return reached - (std::fabs(reached) + std::fabs(highest)) * 1e-6f;
 }
 
-// A uniform with 52 bits, strictly between 0 and 1: (bits + 1/2) / 2^52.
-double uniform(std::uint64_t seed, std::uint32_t choice, std::uint64_t t, TokenId token) {
-  const kernels::PhiloxCounter counter = {static_cast<std::uint32_t>(token), static_cast<std::uint32_t>(t),
-                                          static_cast<std::uint32_t>(t >> 32), choice};
-  const kernels::PhiloxCounter random =
-      kernels::philox(counter, {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
-  const std::uint64_t bits = (static_cast<std::uint64_t>(random[1]) << 32 | random[0]) >> 12;
-  return (static_cast<double>(bits) + 0.5) * 0x1p-52;
+Status checkBias(const std::vector<TokenBias>& biases, int vocabulary) {
+  std::vector<TokenId> tokens;
+  for (const TokenBias& b : biases) {
+    if (b.token < 0 || b.token >= vocabulary)
+      return refuse("logit_bias",
+                    "of tokens in the vocabulary; " + std::to_string(b.token) + " is not in it");
+    if (!(std::fabs(b.bias) <= kMostBias)) return refuse("logit_bias", "between -100 and 100");
+    tokens.push_back(b.token);
+  }
+  std::sort(tokens.begin(), tokens.end());
+  const auto twice = std::adjacent_find(tokens.begin(), tokens.end());
+  if (twice == tokens.end()) return {};
+  return refuse("logit_bias", "given once for a token; " + std::to_string(*twice) + " has two");
 }
 
 double gumbelOf(double u) {
@@ -97,34 +108,56 @@ double gumbelOf(double u) {
 
 }  // namespace
 
-Status checkSampling(const SamplingParams& p) {
+Status checkSampling(const SamplingParams& p, int vocabulary) {
   if (!std::isfinite(p.temperature) || p.temperature < 0)
     return refuse("temperature", "a number of 0 or more");
   if (p.topK < 0) return refuse("top_k", "0 (no limit) or more");
   if (!(p.topP > 0 && p.topP <= 1)) return refuse("top_p", "above 0 and at most 1");
   if (!(p.minP >= 0 && p.minP <= 1)) return refuse("min_p", "between 0 and 1");
-  return {};
+  if (!(p.repetitionPenalty >= 1 / kMostRepetition && p.repetitionPenalty <= kMostRepetition))
+    return refuse("repetition_penalty", "between 0.001 and 1000");
+  if (!(std::fabs(p.presencePenalty) <= kMostPenalty)) return refuse("presence_penalty", "between -2 and 2");
+  if (!(std::fabs(p.frequencyPenalty) <= kMostPenalty))
+    return refuse("frequency_penalty", "between -2 and 2");
+  if (p.penaltyWindow < 0) return refuse("penalty_window", "0 (everything) or more");
+  if (p.noRepeatNgramSize < 0) return refuse("no_repeat_ngram_size", "0 (off) or more");
+  if (p.logprobs < -1 || p.logprobs > kMaxLogprobs) return refuse("logprobs", "between 0 and 20");
+  return checkBias(p.logitBias, vocabulary);
 }
 
-TokenId argmax(std::span<const float> logits) {
-  return kernels::bestKernels().argmax(logits.data(), static_cast<int>(logits.size()));
+std::uint64_t freshSeed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+TokenId argmax(std::span<const float> scores) {
+  return kernels::bestKernels().argmax(scores.data(), static_cast<int>(scores.size()));
+}
+
+double uniformNoise(std::uint64_t seed, std::uint32_t choice, std::uint64_t t, TokenId token) {
+  const kernels::PhiloxCounter counter = {static_cast<std::uint32_t>(token), static_cast<std::uint32_t>(t),
+                                          static_cast<std::uint32_t>(t >> 32), choice};
+  const kernels::PhiloxCounter random =
+      kernels::philox(counter, {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+  const std::uint64_t bits = (static_cast<std::uint64_t>(random[1]) << 32 | random[0]) >> 12;
+  return (static_cast<double>(bits) + 0.5) * 0x1p-52;  // never 0 or 1
 }
 
 double gumbelNoise(std::uint64_t seed, std::uint32_t choice, std::uint64_t t, TokenId token) {
-  return gumbelOf(uniform(seed, choice, t, token));
+  return gumbelOf(uniformNoise(seed, choice, t, token));
 }
 
-std::vector<Candidate> filterLogits(std::span<const float> logits, const SamplingParams& params) {
-  const float highest = logits[argmax(logits)];
-  const int n = static_cast<int>(logits.size());
-  std::vector<int> tokens(logits.size());
+std::vector<Candidate> filterLogits(std::span<const float> scores, const SamplingParams& params) {
+  const float highest = scores[argmax(scores)];
+  const int n = static_cast<int>(scores.size());
+  std::vector<int> tokens(scores.size());
   if (params.topK > 0 && params.topK < n) {
-    const float bound = reachedBy(logits, params.topK, highest);
-    tokens.resize(kernels::bestKernels().atLeast(logits.data(), n, bound, tokens.data()));
+    const float bound = reachedBy(scores, params.topK, highest);
+    tokens.resize(kernels::bestKernels().atLeast(scores.data(), n, bound, tokens.data()));
   } else {
     std::iota(tokens.begin(), tokens.end(), 0);
   }
-  std::vector<Candidate> kept = candidatesOf(logits, tokens, highest, params.temperature);
+  std::vector<Candidate> kept = candidatesOf(scores, tokens, highest, params.temperature);
   keepTopK(kept, params.topK);
   if (params.topK > 0 || params.topP < 1) std::sort(kept.begin(), kept.end(), before);
   if (params.topP < 1) keepTopP(kept, params.topP);
@@ -132,29 +165,28 @@ std::vector<Candidate> filterLogits(std::span<const float> logits, const Samplin
   return kept;
 }
 
-TokenId chooseToken(std::span<const float> logits, const SamplingParams& params, std::uint64_t t,
-                    std::uint32_t choice) {
-  if (params.greedy()) return argmax(logits);
+TokenId chooseToken(std::span<const float> scores, const SamplingParams& params, std::uint64_t t) {
+  if (params.greedy()) return argmax(scores);
   const auto withNoise = [&](const Candidate& c) {
-    return Candidate{c.token, c.score + gumbelNoise(params.seed, choice, t, c.token)};
+    return Candidate{c.token, c.score + gumbelNoise(params.seed, params.choice, t, c.token)};
   };
   std::vector<Candidate> kept;
   if (params.topK > 0 || params.topP < 1) {
-    kept = filterLogits(logits, params);
+    kept = filterLogits(scores, params);
   } else {
     // Only those whose noise may lift them above the highest token's score. Its own score is 0.
-    const Candidate highest = {argmax(logits), 0.0};
+    const Candidate highest = {argmax(scores), 0.0};
     const double temperature = params.temperature;
-    const kernels::Draw draw = {.highest = logits[highest.token],
+    const kernels::Draw draw = {.highest = scores[highest.token],
                                 .inverseTemperature = static_cast<float>(std::min(1 / temperature, 1e30)),
                                 .best = static_cast<float>(withNoise(highest).score),
                                 .seed = params.seed,
-                                .choice = choice,
+                                .choice = params.choice,
                                 .index = t};
-    std::vector<int> tokens(logits.size());
-    tokens.resize(kernels::bestKernels().contenders(logits.data(), static_cast<int>(logits.size()), draw,
+    std::vector<int> tokens(scores.size());
+    tokens.resize(kernels::bestKernels().contenders(scores.data(), static_cast<int>(scores.size()), draw,
                                                     tokens.data()));
-    kept = candidatesOf(logits, tokens, draw.highest, temperature);
+    kept = candidatesOf(scores, tokens, draw.highest, temperature);
     keepMinP(kept, params.minP);
     kept.push_back(highest);
   }

@@ -1,5 +1,5 @@
-// Chooses the token at index t of an answer from a row of logits: one function for plain, drafted and resumed
-// rows.
+// Chooses the token at index t of an answer from a row of scores: logits, or what chooser.h made of them. A
+// token whose score is -infinity is barred and is never chosen.
 //
 // Temperature 0 takes the highest score, the lowest id on a tie. Otherwise temperature, top_k, top_p and
 // min_p filter in this order and the choice is argmax(log p + G), G Gumbel noise keyed by (seed, choice, t,
@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -16,28 +17,39 @@
 
 namespace tandem {
 
-// Refuses what docs/sampling.md does not allow, naming the field: kInvalidArgument.
-Status checkSampling(const SamplingParams& params);
+// Refuses what docs/sampling.md does not allow, naming the field: kInvalidArgument. Without a vocabulary's
+// size every token id of 0 or more passes.
+Status checkSampling(const SamplingParams& params, int vocabulary = std::numeric_limits<int>::max());
 
-// Index of the highest logit; the lowest of equal ones. REQUIRES: not empty, no NaN.
-TokenId argmax(std::span<const float> logits);
+// A seed for a request that names none, from the system's random numbers.
+std::uint64_t freshSeed();
+
+// Index of the highest score; the lowest of equal ones. REQUIRES: not empty, no NaN.
+TokenId argmax(std::span<const float> scores);
+
+// A uniform with 52 bits, strictly between 0 and 1, that belongs to (seed, choice, t, token).
+double uniformNoise(std::uint64_t seed, std::uint32_t choice, std::uint64_t t, TokenId token);
 
 // Gumbel noise of a token: -log(-log u), u uniform in (0, 1) with 52 bits.
 double gumbelNoise(std::uint64_t seed, std::uint32_t choice, std::uint64_t t, TokenId token);
 
-// A token and its score (logit - highest logit) / temperature, in double.
+// A token and its score (score - highest score) / temperature, in double.
 struct Candidate {
   TokenId token;
   double score;
 };
 
-// The tokens that temperature, top_k, top_p and min_p leave. Sorted by score, then id, when top_k or top_p is
-// set; otherwise in the order of ids. REQUIRES: !params.greedy(), checkSampling(params).ok(), logits finite.
-std::vector<Candidate> filterLogits(std::span<const float> logits, const SamplingParams& params);
+// The tokens that temperature, top_k, top_p and min_p leave; barred ones are not among them. Sorted by score,
+// then id, when top_k or top_p is set; otherwise in the order of ids. REQUIRES: !params.greedy(),
+// checkSampling(params).ok(), no NaN, at least one token that is not barred.
+std::vector<Candidate> filterLogits(std::span<const float> scores, const SamplingParams& params);
 
-// The token at index `t` of answer `choice` of a request. REQUIRES: checkSampling(params).ok(), logits
-// finite.
-TokenId chooseToken(std::span<const float> logits, const SamplingParams& params, std::uint64_t t,
-                    std::uint32_t choice = 0);
+// The token at index `t` of answer params.choice. REQUIRES: checkSampling(params).ok(), no NaN, at least one
+// token that is not barred.
+TokenId chooseToken(std::span<const float> scores, const SamplingParams& params, std::uint64_t t);
+
+// Logarithms of probabilities in the distribution that chooseToken() draws from: of what the filters leave,
+// renormalised; at temperature 0 of all tokens at temperature 1. REQUIRES: as above, params.logprobs >= 0.
+ChosenLogprobs logprobsOf(std::span<const float> scores, const SamplingParams& params, TokenId chosen);
 
 }  // namespace tandem

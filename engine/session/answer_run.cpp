@@ -4,11 +4,21 @@
 #include <cassert>
 #include <numeric>
 
-#include "engine/sampler/sampler.h"
-#include "engine/speculation/options.h"
 #include "engine/speculation/relaxed.h"
 
 namespace tandem {
+namespace {
+
+// The tokens that end the answer.
+std::vector<TokenId> endsOf(const Generation& request, const Tokenizer& tokenizer) {
+  std::vector<TokenId> ends = request.stopTokens;
+  if (!request.endAtEndTokens) return ends;
+  for (const EndToken& token : tokenizer.vocabulary().endTokens())
+    ends.push_back(token.id);
+  return ends;
+}
+
+}  // namespace
 
 AnswerRun::AnswerRun(Decoder& decoder, Sequence& sequence, SpeculationResources& resources,
                      const Generation& request, const GenerationCallbacks& callbacks,
@@ -20,7 +30,8 @@ AnswerRun::AnswerRun(Decoder& decoder, Sequence& sequence, SpeculationResources&
       callbacks_(callbacks),
       cancel_(cancel),
       tokenizer_(decoder.model().tokenizer()),
-      text_(decoder.model().sharedTokenizer(), request.stop),
+      text_(decoder.model().sharedTokenizer(), request.stop, request.minTokens),
+      chooser_(request.sampling, request.minTokens, endsOf(request, tokenizer_)),
       hash_(XXH3_createState()) {
   XXH3_64bits_reset(hash_.get());
   contextLength_ = request.contextLength > 0 ? request.contextLength : decoder.model().config().contextLength;
@@ -29,16 +40,9 @@ AnswerRun::AnswerRun(Decoder& decoder, Sequence& sequence, SpeculationResources&
 }
 
 Status AnswerRun::check() {
-  if (Status s = checkSampling(request_.sampling); !s.ok()) return s;
-  if (Status s = checkSpeculation(request_.speculation); !s.ok()) return s;
-  for (const std::string& stop : request_.stop) {
-    if (stop.empty()) return Error{ErrorCode::kInvalidArgument, "a stop string must not be empty", "stop"};
-  }
+  if (Status s = checkGeneration(request_, tokenizer_, contextLength_); !s.ok()) return s;
   context_ = request_.prompt;
   context_.insert(context_.end(), request_.answerSoFar.begin(), request_.answerSoFar.end());
-  if (context_.empty()) return Error{ErrorCode::kInvalidArgument, "the prompt is empty", "prompt"};
-  if (Status s = tokenizer_.check(context_); !s.ok()) return s;
-  if (Status s = checkContext(context_.size(), contextLength_); !s.ok()) return s;
   outcome_.stats.promptTokens = static_cast<int>(context_.size());
   left_ = contextLength_ - static_cast<int>(context_.size());
   if (request_.maxTokens > 0) left_ = std::min(left_, request_.maxTokens);
@@ -74,8 +78,11 @@ Status AnswerRun::takeRead() {
   outcome_.stats.prefillMs = total_.ms();
 
   startSpeculation();
-  for (const TokenId token : request_.answerSoFar)
+  chooser_.begin(request_.prompt);
+  for (const TokenId token : request_.answerSoFar) {
     text_.replay(token);
+    chooser_.push(token);
+  }
   const Draft none;
   const Acceptance first = accept(none);
   outcome_.stats.ttftMs = total_.ms();
@@ -145,27 +152,30 @@ Acceptance AnswerRun::accept(const Draft& draft) {
       draft, [&](int node) { return choose(draft, node); }, [this](TokenId token) { return certain(token); });
 }
 
-// The target's token after a node of the last pass; each call is the next index of the answer.
+// The target's token after a node of the last pass; the chooser has gone down that node's path.
 TokenId AnswerRun::choose(const Draft& draft, int node) {
   const std::span<const float> logits = decoder_.logits(node + 1);
   if (request_.fingerprint) XXH3_64bits_update(hash_.get(), logits.data(), logits.size_bytes());
-  const std::uint64_t index = request_.answerSoFar.size() + chosen_++;
-  TokenId token =
-      request_.sampling.greedy() ? decoder_.best(node + 1) : chooseToken(logits, request_.sampling, index);
+  TokenId token = chooser_.takesHighest() ? decoder_.best(node + 1) : chooser_.choose(logits);
   if (request_.speculation.relaxed()) token = relaxedChoice(draft, node, logits, token, request_.speculation);
+  if (request_.sampling.logprobs >= 0) taken_.logprobs.push_back(chooser_.logprobs(logits, token));
   if (callbacks_.chosen) callbacks_.chosen(token, logits);
   return token;
 }
 
 // Adds a token to the answer; true when it is the last one.
 bool AnswerRun::certain(TokenId token) {
-  const std::string text = text_.push(token);
+  const bool isStop = std::ranges::find(request_.stopTokens, token) != request_.stopTokens.end();
+  const std::string text = isStop ? std::string() : text_.push(token);
+  chooser_.push(token);
   taken_.text += text;
   taken_.tokens.push_back({token, TokenOrigin::kPlain, static_cast<std::uint32_t>(text.size())});
   outcome_.tokens.push_back(token);
   --left_;
   if (request_.endAtEndTokens && tokenizer_.isEndToken(token)) {
     ended_ = FinishReason::kEndToken;
+  } else if (isStop) {
+    ended_ = FinishReason::kStopToken;
   } else if (text_.stopped()) {
     ended_ = FinishReason::kStopString;
   } else if (left_ == 0) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/base/stopwatch.h"
+#include "engine/sampler/chooser.h"
 #include "engine/session/answer_text.h"
 #include "engine/session/generator.h"
 #include "engine/speculation/speculator.h"
@@ -74,6 +75,7 @@ class AnswerRun {
   const std::atomic<bool>* cancel_;
   const Tokenizer& tokenizer_;
   AnswerText text_;
+  Chooser chooser_;
   std::unique_ptr<XXH3_state_t, HashState> hash_;
   std::optional<Speculator> speculator_;
   std::vector<TokenId> context_;  // prompt and the answer so far
@@ -85,9 +87,8 @@ class AnswerRun {
   Stopwatch watch_;               // laps of the round
   TextPiece taken_;               // what the walk of this round made certain
   int contextLength_ = 0;
-  int left_ = 0;              // tokens that may still be chosen
-  std::uint64_t chosen_ = 0;  // tokens chosen in this run
-  TokenId last_ = 0;          // certain, not forwarded yet
+  int left_ = 0;      // tokens that may still be chosen
+  TokenId last_ = 0;  // certain, not forwarded yet
   std::optional<FinishReason> ended_;
   GenerationOutcome outcome_;
   const Stopwatch total_;

@@ -14,9 +14,10 @@ namespace tandem {
 
 class AnswerText {
  public:
-  // REQUIRES: no stop string is empty.
-  AnswerText(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stop)
-      : detokenizer_(std::move(tokenizer)), stop_(std::move(stop)) {}
+  // A stop string ends the answer only with its `minTokens`-th token or a later one: one that was complete
+  // before is text like any other. REQUIRES: no stop string is empty.
+  AnswerText(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stop, int minTokens = 0)
+      : detokenizer_(std::move(tokenizer)), stop_(std::move(stop)), minTokens_(minTokens) {}
 
   // A token of an answer that goes on: its text was shown before, and nothing of it comes out again.
   void replay(TokenId token);
@@ -28,11 +29,15 @@ class AnswerText {
   std::string finish();
 
  private:
+  std::size_t find(const std::string& stop) const;
   std::string release();
 
   StreamingDetokenizer detokenizer_;
   const std::vector<std::string> stop_;
+  const int minTokens_;
+  int tokens_ = 0;  // taken so far
   std::string held_;
+  std::size_t early_ = 0;  // of held_, bytes in which no stop string may end
   std::size_t shown_ = 0;  // of held_, bytes that were shown before an answer went on
   bool stopped_ = false;
 };

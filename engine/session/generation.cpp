@@ -38,6 +38,8 @@ const char* finishReasonName(FinishReason reason) {
       return "failed";
     case FinishReason::kStopString:
       return "stop_string";
+    case FinishReason::kStopToken:
+      return "stop_token";
   }
   return "failed";
 }

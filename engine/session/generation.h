@@ -28,15 +28,47 @@ inline constexpr int kTokenOriginCount = 9;
 // "plain", "own-text", "wrong", "store", "draft", "mtp", "half-right", "oracle", "random".
 const char* tokenOriginName(TokenOrigin origin);
 
-// Sampling of one request; see docs/sampling.md for every parameter at its edges.
+// What is added to a token's score.
+struct TokenBias {
+  TokenId token;
+  float bias;
+
+  bool operator==(const TokenBias&) const = default;
+};
+
+// How a drafted token is held against a sampled choice.
+enum class Sampler : std::uint8_t {
+  kGumbel,     // it stays exactly while it is the choice: the text does not depend on drafts
+  kRejection,  // measurement only: it stays with probability min(1, p/q); equal in distribution only
+};
+
+inline constexpr int kMaxLogprobs = 20;
+
+// How the tokens of one request are chosen; see docs/sampling.md for every parameter at its edges.
 struct SamplingParams {
   float temperature = 0.0f;  // 0: the highest score, lowest id on a tie; otherwise finite and > 0
   std::int64_t topK = 0;     // 0: no limit
   float topP = 1.0f;         // in (0, 1]; 1: no limit
   float minP = 0.0f;         // in [0, 1]; 0: no limit
   std::uint64_t seed = 0;    // keys the noise; unused at temperature 0
+  std::uint32_t choice = 0;  // index among the answers to one prompt; keys the noise too
+  Sampler sampler = Sampler::kGumbel;
+
+  // What changes scores, before temperature and filters.
+  float repetitionPenalty = 1.0f;  // of tokens in prompt and answer; 1: none
+  float presencePenalty = 0.0f;    // of tokens in the answer
+  float frequencyPenalty = 0.0f;   // the same, for each time
+  int penaltyWindow = 0;           // of the last tokens so many count for penalties; 0: all
+  int noRepeatNgramSize = 0;       // no run of so many tokens comes twice; 0: off
+  std::vector<TokenBias> logitBias = {};
+
+  int logprobs = -1;  // likeliest tokens told with each chosen one, 0 to kMaxLogprobs; -1: nothing is told
 
   bool greedy() const { return temperature == 0.0f; }
+  bool penalises() const {
+    return repetitionPenalty != 1.0f || presencePenalty != 0.0f || frequencyPenalty != 0.0f;
+  }
+  bool changesScores() const { return penalises() || noRepeatNgramSize > 0 || !logitBias.empty(); }
 };
 
 inline constexpr int kMaxDraftNodes = 31;  // with the certain token 32 rows of one pass
@@ -88,8 +120,9 @@ enum class FinishReason : std::uint8_t {
   kCancelled,  // stopped by the person or the caller
   kFailed,
   kStopString,  // the text came to a stop string, and is cut before it
+  kStopToken,   // the model chose one of the request's stop tokens
 };
-// "stop", "length", "cancelled", "failed", "stop_string"
+// "stop", "length", "cancelled", "failed", "stop_string", "stop_token"
 const char* finishReasonName(FinishReason reason);
 
 // One committed token and the part of the emitted text it completed.
@@ -100,12 +133,27 @@ struct PieceToken {
       textBytes;  // UTF-8 bytes of TextPiece::text that appeared with this token; 0 while a character waits
 };
 
+// Natural logarithms of probabilities in the distribution that a token was drawn from (docs/sampling.md).
+struct TokenLogprob {
+  TokenId token;
+  double logprob;
+
+  bool operator==(const TokenLogprob&) const = default;
+};
+struct ChosenLogprobs {
+  double chosen;                  // the token's own; -infinity where another rule than sampling took it
+  std::vector<TokenLogprob> top;  // the likeliest, by probability and then id; as many as asked for and there
+
+  bool operator==(const ChosenLogprobs&) const = default;
+};
+
 // What one round added to the answer. `text` is valid UTF-8 made of whole characters; the sum of textBytes is
 // its size (only the last piece of an answer may carry text without a token: a held, incomplete character
 // shown as U+FFFD).
 struct TextPiece {
   std::string text;
   std::vector<PieceToken> tokens;
+  std::vector<ChosenLogprobs> logprobs = {};  // one for each token where they were asked for, else empty
 };
 
 // Costs of one generation. Times in milliseconds on a steady clock.

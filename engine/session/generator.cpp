@@ -5,16 +5,6 @@
 
 namespace tandem {
 
-Status checkContext(std::size_t promptTokens, int contextLength) {
-  if (promptTokens < static_cast<std::size_t>(contextLength)) return {};
-  return Error{ErrorCode::kContextLengthExceeded,
-               "the text is too long: it has " + std::to_string(promptTokens) +
-                   " tokens, and of the context of " + std::to_string(contextLength) +
-                   " at least one must be left for the answer (" +
-                   std::to_string(promptTokens + 1 - contextLength) + " too many)",
-               "prompt"};
-}
-
 Status Generator::prepareRouting(const std::atomic<bool>* cancel) {
   if (resources_.verifyCost.measured()) return {};
   return resources_.verifyCost.measure(decoder_, cancel);

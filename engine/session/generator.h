@@ -32,7 +32,12 @@ struct Generation {
   // The answer ends where its text comes to one of these, and is cut exactly before it. The text that may
   // begin one is held back; the tokens go up to the one that completed it. Empty ones are refused.
   std::vector<std::string> stop = {};
-  bool endAtEndTokens = true;  // false: only length ends the text (for measurements)
+  // The answer ends with one of these too, as with an end token; its text is not part of the answer's.
+  std::vector<TokenId> stopTokens = {};
+  // While the answer, answerSoFar included, has fewer tokens, end and stop tokens are barred and stop strings
+  // do not end it. At most what the answer may have.
+  int minTokens = 0;
+  bool endAtEndTokens = true;  // false: end tokens do not end the text (for measurements)
   bool fingerprint =
       true;  // false: no GenerationStats::logitsFingerprint, whose hash reads every logit again
 };
@@ -91,6 +96,10 @@ class Generator {
   Sequence sequence_;
   SpeculationResources resources_;
 };
+
+// Refuses what the request may not ask of this model: kInvalidArgument with the field,
+// kContextLengthExceeded. contextLength: prompt and answer together.
+Status checkGeneration(const Generation& request, const Tokenizer& tokenizer, int contextLength);
 
 // Whether `promptTokens` leave room for an answer: ok, or kContextLengthExceeded with limit and excess in its
 // sentence.

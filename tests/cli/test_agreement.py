@@ -8,6 +8,7 @@ import unittest
 import client
 
 PROMPTS = "One, two, three. One, two, three. One, two,\nif (a) {\\n  b();\\n}\\nif (a) {\\n\n"
+SETS = ["penalties", "no-repeat", "bias", "combined"]
 
 
 class Agreement(client.CliTest):
@@ -55,6 +56,13 @@ class Agreement(client.CliTest):
         other = self.gate("--drafters", "wrong", "--shapes", "chain7", "--out", out, "--seed", "2")
         self.assertIn(b"4 results of another program, model or setting are left aside", other.stderr)
 
+    def test_options_are_a_dimension(self):
+        report = self.gate_json("--drafters", "half-right", "--shapes", "tree15", "--options", "all")
+        self.assertTrue(report["passed"], report["cells"])
+        self.assertEqual([c["options"] for c in report["cells"]],
+                         ["plain", *SETS, "sampled", *(name + "+sampled" for name in SETS)])
+        self.assertEqual(sum(c["differing_tokens"] + c["differing_bits"] for c in report["cells"]), 0)
+
     def test_runs_are_stored(self):
         self.gate("--drafters", "wrong", "--shapes", "chain2")
         with sqlite3.connect(os.path.join(self.path("home"), "data", "tandem.db")) as db:
@@ -82,6 +90,7 @@ class Agreement(client.CliTest):
             (("--ids", self.write("far.txt", "1 99999999\n")), "Line 1"),
             (("--prompts", prompts, "--drafters", "nobody"), "nobody"),
             (("--prompts", prompts, "--shapes", "chain32"), "chain31"),
+            (("--prompts", prompts, "--options", "penalties,many"), "many"),
             (("--prompts", prompts, "-n", "0"), "whole number"),
             (("--prompts", prompts, "-n", "100000"), "too long"),
             (("--prompts", prompts, "--out", self.path("no/such/folder")), "cannot be used"),

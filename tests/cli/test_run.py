@@ -94,6 +94,48 @@ class Run(client.CliTest):
         self.assertEqual(stopped["text"], whole[:whole.index("berra")])
         self.assertEqual(stopped["stats"]["finish"], "stop_string")
 
+    def test_options_hold_on_every_drafted_row(self):
+        plain = self.good_json("run", "-p", LIST, "-n", "40", "--spec", "off")
+        for options in (("--repetition-penalty", "1.3"), ("--presence-penalty", "1", "--frequency-penalty", "0.5"),
+                        ("--no-repeat-ngram-size", "3"), ("--logit-bias", str(plain["ids"][3]) + "=-100"),
+                        ("--repetition-penalty", "2", "--penalty-window", "20", "--temp", "0.7", "--seed", "3")):
+            changed = self.good_json("run", "-p", LIST, "-n", "40", "--spec", "off", *options)
+            self.assertNotEqual(changed["ids"], plain["ids"], options)
+            for spec in (("auto", "auto"), ("own-text", "tree15"), ("wrong", "chain3")):
+                drafted = self.good_json("run", "-p", LIST, "-n", "40", "--spec", spec[0], "--shape", spec[1], *options)
+                self.assertEqual(drafted["ids"], changed["ids"], options + spec)
+
+    def test_ends(self):
+        whole = self.good_json("run", "-p", QUESTION, "-n", "30")
+        stop = whole["ids"][5]
+        first = whole["ids"].index(stop)
+        stopped = self.good_json("run", "-p", QUESTION, "-n", "30", "--stop-token", str(stop))
+        self.assertEqual(stopped["ids"], whole["ids"][:first + 1])
+        self.assertEqual(stopped["stats"]["finish"], "stop_token")
+        held = self.good_json("run", "-p", QUESTION, "-n", "30", "--stop-token", str(stop), "--min-tokens", "20")
+        self.assertNotIn(stop, held["ids"][:20])
+        self.assertGreaterEqual(len(held["ids"]), 20)
+
+    def test_logprobs(self):
+        told = self.good_json("run", "-p", QUESTION, "-n", "6", "--logprobs", "3")
+        self.assertEqual(len(told["logprobs"]), len(told["ids"]))
+        for token, one in zip(told["ids"], told["logprobs"]):
+            self.assertEqual(one["top"][0], {"id": token, "logprob": one["logprob"]})  # greedy: the likeliest
+            self.assertEqual(len(one["top"]), 3)
+        self.assertNotIn("logprobs", self.good_json("run", "-p", QUESTION, "-n", "2"))
+
+    def test_bad_options_are_refused_by_name(self):
+        for option, value, word in (
+            ("--repetition-penalty", "0", "repetition_penalty"), ("--presence-penalty", "3", "presence_penalty"),
+            ("--frequency-penalty", "-2.5", "frequency_penalty"), ("--penalty-window", "-1", "--penalty-window"),
+            ("--no-repeat-ngram-size", "x", "--no-repeat-ngram-size"), ("--logit-bias", "5", "--logit-bias"),
+            ("--logit-bias", "5=101", "logit_bias"), ("--logit-bias", "99999999=1", "logit_bias"),
+            ("--min-tokens", "5", "min_tokens"), ("--stop-token", "99999999", "stop_token_ids"),
+            ("--stop", "", "stop"), ("--logprobs", "21", "--logprobs"), ("--choice", "-1", "--choice"),
+        ):
+            line = self.bad("run", "-p", "x", "-n", "4", "-m", client.SMOLLM2, option, value)
+            self.assertIn(word, line)
+
     def test_rounds_are_explained(self):
         told = self.good("run", "-p", LIST, "-n", "40", "--explain").stderr.decode()
         self.assertRegex(told, r"round 0 at \d+: \d+ of \d+ accepted, "

@@ -69,6 +69,16 @@ void TestTexts::settingsRoundTrip() {
   AnswerSettings own;
   own.sampling = {1.25f, 40, 0.95f, 0.05f, std::numeric_limits<std::uint64_t>::max()};
   own.seedGiven = true;
+  own.sampling.choice = 3;
+  own.sampling.repetitionPenalty = 1.1f;
+  own.sampling.presencePenalty = -0.5f;
+  own.sampling.frequencyPenalty = 0.25f;
+  own.sampling.penaltyWindow = 64;
+  own.sampling.noRepeatNgramSize = 4;
+  own.sampling.logitBias = {{12, -100}, {7, 0.3f}};
+  own.minTokens = 2;
+  own.stop = {"\n\n", "\xff"};
+  own.stopTokens = {9, 8};
   own.maxTokens = 7;
   own.speculation = SpeculationOptions::tree(TokenOrigin::kWrong, 31);
   own.regenerateSamples = false;
@@ -79,6 +89,17 @@ void TestTexts::settingsRoundTrip() {
   QVERIFY(read.speculation.drafters == std::vector{TokenOrigin::kWrong});
   QVERIFY(read.speculation.shape == own.speculation.shape);
   QVERIFY(!read.regenerateSamples);
+  QVERIFY(read.sampling.choice == 3 && read.sampling.repetitionPenalty == 1.1f);
+  QVERIFY(read.sampling.presencePenalty == -0.5f && read.sampling.frequencyPenalty == 0.25f);
+  QVERIFY(read.sampling.penaltyWindow == 64 && read.sampling.noRepeatNgramSize == 4);
+  QVERIFY(std::ranges::is_permutation(read.sampling.logitBias, own.sampling.logitBias));
+  QVERIFY(read.minTokens == 2 && read.stopTokens == own.stopTokens);
+  QVERIFY((read.stop == std::vector<std::string>{"\n\n", "\xEF\xBF\xBD"}));
+  QCOMPARE(extraToJson(SamplingParams(), AnswerSettings(), ""), std::string());
+  QCOMPARE(extraToJson(own.sampling, own, ""),
+           std::string(R"({"options":{"choice":3,"frequency_penalty":0.25,"logit_bias":2,"min_tokens":2,)"
+                       R"("no_repeat_ngram_size":4,"penalty_window":64,"presence_penalty":-0.5,)"
+                       R"("repetition_penalty":1.1,"stop":2,"stop_token_ids":2}})"));
   own.seedGiven = false;
   QVERIFY(!settingsFromJson(settingsToJson(own, defaults), defaults).seedGiven);
 }
@@ -141,7 +162,7 @@ void TestTexts::malformedJsonKeepsDefaults_data() {
   QTest::newRow("cut") << QByteArray(R"({"temperature":0.)");
   QTest::newRow("array") << QByteArray("[1,2]");
   QTest::newRow("wrong kinds") << QByteArray(
-      R"({"temperature":"hot","top_k":1.5,"seed":"x","max_tokens":1e30,"drafter":7,"regenerate_samples":1})");
+      R"({"temperature":"hot","top_k":1.5,"seed":"x","max_tokens":1e30,"drafter":7,"stop":"x","logit_bias":[1],"stop_token_ids":{},"regenerate_samples":1})");
   QTest::newRow("unknown names") << QByteArray(
       R"({"drafter":"own-text,magic","draft_shape":"star7","colour":"red"})");
   QTest::newRow("bytes") << QByteArray("{\"temperature\":\xff}");
@@ -155,6 +176,7 @@ void TestTexts::malformedJsonKeepsDefaults() {
   const AnswerSettings read = settingsFromJson(json.toStdString(), defaults);
   QVERIFY(read.maxTokens == 5 && read.sampling.topK == 3 && read.sampling.temperature == 0 &&
           !read.seedGiven);
+  QVERIFY(read.stop.empty() && read.stopTokens.empty() && read.sampling.logitBias.empty());
   QVERIFY(read.regenerateSamples && read.speculation.automatic && read.speculation.shape == DraftShape());
 }
 

@@ -25,6 +25,7 @@ class TestTurns : public QObject, private ConversationFixture {
   void journalOfAnAnswer();
   void originsAndBytesAreKept();
   void sampledAnswersKeepTheirSeed();
+  void optionsReachTheBackendAndTheJournal();
   void secondSendIsRefusedWithItsText();
   void emptyTextIsRefused();
   void missingConversationIsRefused();
@@ -202,6 +203,27 @@ void TestTurns::sampledAnswersKeepTheirSeed() {
   }
   QCOMPARE(samplingFromJson(answer.samplingJson).seed, std::uint64_t(42));
   QCOMPARE(samplingFromJson(stored(seen().newest).at(1).samplingJson).seed, requests[0].sampling.seed);
+}
+
+void TestTurns::optionsReachTheBackendAndTheJournal() {
+  AnswerSettings settings;
+  settings.sampling.repetitionPenalty = 1.2f;
+  settings.sampling.logitBias = {{5, -1}};
+  settings.minTokens = 1;
+  settings.stop = {"secret"};
+  settings.stopTokens = {77};
+  service_->setDefaults(settings, {});
+  const auto answer = ask(0, "one");
+  const auto request = backend_->requests().at(0);
+  QVERIFY(request.sampling.repetitionPenalty == 1.2f && request.sampling.greedy());
+  QVERIFY(request.sampling.logitBias == settings.sampling.logitBias);
+  QVERIFY(request.minTokens == 1 && request.stop == settings.stop &&
+          request.stopTokens == settings.stopTokens);
+  QVERIFY(samplingFromJson(answer.samplingJson).logitBias == settings.sampling.logitBias);
+  const auto row = journal().at(0);
+  QCOMPARE(row.sampling, std::string("client"));
+  QCOMPARE(row.extraJson, std::string(R"({"options":{"logit_bias":1,"min_tokens":1,"repetition_penalty":1.2,)"
+                                      R"("stop":1,"stop_token_ids":1}})"));
 }
 
 void TestTurns::secondSendIsRefusedWithItsText() {

@@ -104,7 +104,9 @@ class TestSampler : public QObject {
       QCOMPARE(chooseToken(logits, at(1), t), token);
       ++seen[token];
       ++seen[chooseToken(logits, at(1, 0, 1, 0, 2), t)];
-      ++seen[chooseToken(logits, at(1), t, 1)];
+      SamplingParams second = at(1);
+      second.choice = 1;
+      ++seen[chooseToken(logits, second, t)];
     }
     QVERIFY(seen.size() > 50);
   }
