@@ -158,8 +158,6 @@ class Bench {
         times.push_back(staircase.of(rows));
       report_.staircase.ms.push_back(measure::median(std::move(times)));
     }
-    // A pass of one row is plain decoding, which was measured at length.
-    report_.staircase.ms[0] = 1000 / report_.plain.median;
     consider(SpeculationOptions::off());
     SpeculationOptions speculation = options_.speculation;
     if (speculation.automatic) speculation = SpeculationOptions::of({TokenOrigin::kOwnText});
@@ -182,7 +180,7 @@ class Bench {
       own.reference = answer.tokens;
       const measure::Simulation one =
           simulate(answer.prompt, answer.tokens, own, engine_.generator().speculation(),
-                   engine_.model()->config().vocabulary, report_.staircase);
+                   engine_.model()->config().vocabulary, report_.staircase, 1000 / report_.plain.median);
       sum.rounds += one.rounds;
       sum.drafted += one.drafted;
       sum.accepted += one.accepted;

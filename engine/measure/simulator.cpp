@@ -9,7 +9,7 @@ namespace tandem::measure {
 
 Simulation simulate(std::span<const TokenId> prompt, std::span<const TokenId> answer,
                     const SpeculationOptions& speculation, SpeculationResources& resources, int vocabulary,
-                    const Staircase& staircase) {
+                    const Staircase& staircase, double plainMs) {
   Simulation result{.speculation = speculation};
   if (answer.empty()) return result;
   Speculator speculator(speculation, resources, {vocabulary}, 0);
@@ -29,7 +29,7 @@ Simulation simulate(std::span<const TokenId> prompt, std::span<const TokenId> an
         draft, [&, next = at](int) mutable { return answer[next++]; }, [](TokenId) { return false; });
     report.drafted = draft.size();
     report.accepted = static_cast<int>(walk.path.size());
-    report.verifyMs = staircase.of(draft.size() + 1);
+    report.verifyMs = speculation.enabled() ? staircase.of(draft.size() + 1) : plainMs;
     const auto count = std::min(walk.path.size() + 1, answer.size() - at);
     speculator.end(answer.subspan(at, count), report);
     at += count;
@@ -38,7 +38,7 @@ Simulation simulate(std::span<const TokenId> prompt, std::span<const TokenId> an
     result.accepted += report.accepted;
     result.ms += report.draftMs + report.verifyMs;
   }
-  result.plainMs = static_cast<double>(answer.size() - 1) * staircase.of(1);
+  result.plainMs = static_cast<double>(answer.size() - 1) * plainMs;
   return result;
 }
 

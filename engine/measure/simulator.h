@@ -19,11 +19,12 @@ struct Simulation {
   double gain() const { return ms > 0 ? plainMs / ms : 0; }
 };
 
-// Walks `answer` behind `prompt`. The first token comes from the prefill and is not counted. `resources`
-// gives the stores and the draft model that the speculation asks for. REQUIRES: a chain or a tree as the
-// shape, of fewer nodes than the staircase has rows; checkSpeculation() is ok.
+// Walks `answer` behind `prompt`. plainMs: a pass of plain decoding, where one follows another. The first
+// token comes from the prefill and is not counted. `resources` gives the stores and the draft model that the
+// speculation asks for. REQUIRES: a chain or a tree as the shape, of fewer nodes than the staircase has rows;
+// checkSpeculation() is ok.
 Simulation simulate(std::span<const TokenId> prompt, std::span<const TokenId> answer,
                     const SpeculationOptions& speculation, SpeculationResources& resources, int vocabulary,
-                    const Staircase& staircase);
+                    const Staircase& staircase, double plainMs);
 
 }  // namespace tandem::measure

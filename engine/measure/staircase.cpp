@@ -2,10 +2,26 @@
 
 #include <algorithm>
 #include <numeric>
+#include <random>
 
 #include "engine/base/stopwatch.h"
 
 namespace tandem::measure {
+
+namespace {
+
+// Milliseconds of one pass of so many rows behind the sequence, logits of every row included.
+Result<double> timePass(Decoder& decoder, const Sequence& sequence, TokenId token, int rows,
+                        const std::atomic<bool>* cancel) {
+  const std::vector<TokenId> tokens(rows, token);
+  const Batch batch = Batch::chain(tokens, sequence.length());
+  const std::vector<int> all = firstRows(rows);
+  const Stopwatch watch;
+  if (Status s = decoder.forward(sequence, batch, all, cancel); !s.ok()) return s.error();
+  return watch.ms();
+}
+
+}  // namespace
 
 Result<std::vector<std::vector<double>>> timePasses(Decoder& decoder, std::span<const TokenId> context,
                                                     std::span<const int> rowCounts, int repeats,
@@ -14,14 +30,11 @@ Result<std::vector<std::vector<double>>> timePasses(Decoder& decoder, std::span<
   if (Status s = decoder.read(sequence, context, cancel); !s.ok()) return s.error();
   std::vector<std::vector<double>> times(rowCounts.size());
   for (std::size_t i = 0; i < rowCounts.size(); ++i) {
-    const std::vector<TokenId> tokens(rowCounts[i], context.back());
-    const Batch batch = Batch::chain(tokens, sequence.length());
-    const std::vector<int> all = firstRows(rowCounts[i]);
     // Not timed the first time: passes of other row counts have left other things in the caches.
     for (int repeat = -1; repeat < repeats; ++repeat) {
-      const Stopwatch watch;
-      if (Status s = decoder.forward(sequence, batch, all, cancel); !s.ok()) return s.error();
-      if (repeat >= 0) times[i].push_back(watch.ms());
+      const auto ms = timePass(decoder, sequence, context.back(), rowCounts[i], cancel);
+      if (!ms) return ms.error();
+      if (repeat >= 0) times[i].push_back(*ms);
     }
   }
   return times;
@@ -29,12 +42,22 @@ Result<std::vector<std::vector<double>>> timePasses(Decoder& decoder, std::span<
 
 Result<Staircase> measureStaircase(Decoder& decoder, std::span<const TokenId> context, int rows, int repeats,
                                    const std::atomic<bool>* cancel) {
-  std::vector<int> counts(rows);
-  std::iota(counts.begin(), counts.end(), 1);
-  auto times = timePasses(decoder, context, counts, repeats, cancel);
-  if (!times) return times.error();
+  Sequence sequence = decoder.newSequence();
+  if (Status s = decoder.read(sequence, context, cancel); !s.ok()) return s.error();
+  std::vector<int> order(rows);
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937 random(1);
+  std::vector<std::vector<double>> times(rows);
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    std::shuffle(order.begin(), order.end(), random);
+    for (const int i : order) {
+      const auto ms = timePass(decoder, sequence, context.back(), i + 1, cancel);
+      if (!ms) return ms.error();
+      times[i].push_back(*ms);
+    }
+  }
   Staircase staircase;
-  for (std::vector<double>& ofCount : *times)
+  for (std::vector<double>& ofCount : times)
     staircase.ms.push_back(median(std::move(ofCount)));
   return staircase;
 }

@@ -80,8 +80,8 @@ class TestMeasure : public QObject {
         request.speculation.reference = plain.tokens;
         const auto real = generator.run(request, {});
         QCOMPARE(real.tokens, plain.tokens);
-        const auto simulated =
-            simulate(request.prompt, plain.tokens, request.speculation, resources_, 128, steps());
+        const auto simulated = simulate(request.prompt, plain.tokens, request.speculation, resources_, 128,
+                                        steps(), steps().of(1));
         QCOMPARE(simulated.rounds, real.stats.rounds);
         QCOMPARE(simulated.drafted, real.stats.drafted);
         QCOMPARE(simulated.accepted, real.stats.accepted);
@@ -91,14 +91,15 @@ class TestMeasure : public QObject {
 
   void theSimulatorPricesByTheStaircase() {
     const std::vector<TokenId> prompt = {1, 2, 3}, answer(65, 5);
-    const auto off = simulate(prompt, answer, SpeculationOptions::off(), resources_, 128, steps());
+    const auto off =
+        simulate(prompt, answer, SpeculationOptions::off(), resources_, 128, steps(), steps().of(1));
     QCOMPARE(off.rounds, 64);
     QCOMPARE(off.plainMs, 640.0);
     QVERIFY(off.ms >= 640 && off.gain() > 0.9);
     SpeculationOptions oracle = SpeculationOptions::chain(TokenOrigin::kOracle, 7);
     oracle.reference = answer;
     // Eight tokens a round, eight rows of 20 ms.
-    const auto drafted = simulate(prompt, answer, oracle, resources_, 128, steps());
+    const auto drafted = simulate(prompt, answer, oracle, resources_, 128, steps(), steps().of(1));
     QCOMPARE(drafted.rounds, 8);
     QVERIFY(drafted.ms >= 160 && drafted.gain() > 3.5 && drafted.gain() <= 4);
   }
