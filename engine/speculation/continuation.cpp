@@ -21,13 +21,13 @@ int evidenceOf(int match, Agreement agreement) {
 
 std::vector<float> makePriors() {
   // By match class. What is measured soon replaces them.
-  constexpr std::array<float, kMatchClasses> kByMatch = {.25f, .35f, .45f, .55f, .62f, .68f, .72f, .8f,
-                                                         .86f, .9f,  .92f, .94f, .95f, .96f, .97f};
+  constexpr std::array<float, kMatchClasses> kByMatch = {.25f, .38f, .5f, .6f, .68f, .74f, .79f, .86f,
+                                                         .92f, .95f,  .965f, .975f, .98f, .985f, .985f};
   constexpr std::array<float, kAgreements> kByAgreement = {1.0f, 1.1f, 0.7f, 0.3f, 0.15f};
   std::vector<float> priors;
   for (const float agreement : kByAgreement) {
     for (const float match : kByMatch)
-      priors.push_back(std::min(agreement * match, 0.97f));
+      priors.push_back(std::min(agreement * match, 0.985f));
   }
   return priors;
 }
