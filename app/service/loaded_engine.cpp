@@ -56,20 +56,19 @@ Result<std::unique_ptr<LoadedEngine>> LoadedEngine::make(const std::string& path
   std::unique_ptr<LoadedEngine> loaded(new LoadedEngine(std::move(*model), std::move(*decoder), context));
   loaded->info_.loadMs = watch.ms();
   if (engine.openStore) loaded->generator_.speculation().store = engine.openStore(loaded->info_.vocabulary);
-  if (!options.draftModelPath.empty()) loaded->addDraftModel(options.draftModelPath, engine);
+  if (!options.draftModelPath.empty()) loaded->addDraftModel(options, engine);
   if (options.measurePasses) {
     if (const Status measured = loaded->generator_.prepareRouting(); !measured) return measured.error();
   }
   return loaded;
 }
 
-void LoadedEngine::addDraftModel(const std::string& path, const EngineOptions& engine) {
-  auto draft = DraftModel::load(path, *model_,
-                                {.kernels = engine.kernels,
-                                 .threads = decoder_->threads(),
-                                 .cacheType = engine.cacheType,
-                                 .maxRows = 64},
-                                {.weightCache = {.folder = engine.weightCache}});
+void LoadedEngine::addDraftModel(const LoadOptions& options, const EngineOptions& engine) {
+  const std::string& path = options.draftModelPath;
+  auto draft = DraftModel::load(
+      path, *model_,
+      {.kernels = engine.kernels, .threads = options.threads, .cacheType = engine.cacheType, .maxRows = 64},
+      {.weightCache = {.folder = engine.weightCache}});
   if (!draft) {
     info_.warnings.push_back("The draft model " + path + " is not used: " + draft.error().message +
                              ". Decoding goes on without it.");

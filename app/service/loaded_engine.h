@@ -40,7 +40,7 @@ class LoadedEngine {
                                                     const EngineOptions& engine,
                                                     std::function<void(double fraction)> progress);
   LoadedEngine(std::shared_ptr<const Model> model, std::unique_ptr<Decoder> decoder, int contextLength);
-  void addDraftModel(const std::string& path, const EngineOptions& engine);
+  void addDraftModel(const LoadOptions& options, const EngineOptions& engine);
 
   std::shared_ptr<const Model> model_;
   std::unique_ptr<Decoder> decoder_;

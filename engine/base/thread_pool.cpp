@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 namespace tandem {
 namespace {
@@ -32,20 +33,49 @@ bool spinUntil(Done done) {
   return done();
 }
 
+// The CPUs that a group's quota comes to, rounded up; 0 where it has none.
+int cpusOfQuota(const std::string& group) {
+  std::ifstream file(group + "/cpu.max");  // "<quota|max> <period>", both in microseconds
+  std::string quota;
+  double period = 0;
+  if (!(file >> quota >> period) || quota == "max" || period <= 0) return 0;
+  return static_cast<int>(std::ceil(std::min(std::strtod(quota.c_str(), nullptr) / period, 1e6)));
+}
+
+// "/a/b" of the line "0::/a/b"; empty where there is none.
+std::string ownGroup(const std::string& membership) {
+  std::ifstream file(membership);
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("0::/")) return line.substr(3);
+  }
+  return {};
+}
+
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) : cursor_(pack(0, kClosed)) {
-  const int wanted = std::clamp(threads, 1, kMaxThreads);
-  for (int i = 1; i < wanted; ++i)
-    workers_.emplace_back([this] { work(); });
+ThreadPool::ThreadPool(int threads)
+    : cursor_(pack(0, kClosed)), active_(std::clamp(threads, 1, kMaxThreads)) {
+  const int wanted = active_.load();
+  try {
+    for (int i = 1; i < wanted; ++i)
+      workers_.emplace_back([this, i] { work(i); });
+  } catch (const std::system_error&) {
+    active_.store(size());  // the system gives no more threads
+  }
 }
 
 ThreadPool::~ThreadPool() {
   stopping_.store(true);
   epoch_.fetch_add(1);
   epoch_.notify_all();
+  useThreads(size());
   for (auto& worker : workers_)
     worker.join();
+}
+
+void ThreadPool::useThreads(int threads) {
+  active_.store(std::clamp(threads, 1, size()));
+  active_.notify_all();
 }
 
 void ThreadPool::run(Call call, void* context, int count, int grain) {
@@ -88,10 +118,14 @@ bool ThreadPool::claimAndRun(std::uint32_t generation) {
   }
 }
 
-void ThreadPool::work() {
+void ThreadPool::work(int index) {
   const FloatEnvironment environment;
   std::uint32_t seen = 0;
   while (!stopping_.load()) {
+    if (const int active = active_.load(); index >= active) {
+      active_.wait(active);
+      continue;
+    }
     const std::uint32_t epoch = epoch_.load();
     if (epoch == seen) {
       if (!spinUntil([&] { return epoch_.load() != seen; })) epoch_.wait(seen);
@@ -111,17 +145,16 @@ FloatEnvironment::~FloatEnvironment() {
   _mm_setcsr(saved_);
 }
 
-int availableCpus(const char* cgroupRoot) {
+int availableCpus(const std::string& cgroupRoot, const std::string& membership) {
   cpu_set_t set;
   CPU_ZERO(&set);
   int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  // cgroup v2: "<quota|max> <period>", both in microseconds.
-  std::ifstream file(std::string(cgroupRoot) + "/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (file >> quota >> period && quota != "max" && period > 0) {
-    const double share = std::strtod(quota.c_str(), nullptr) / period;
-    if (share > 0) cpus = std::min(cpus, static_cast<int>(std::ceil(share)));
+  // A group's quota holds for those below it.
+  std::string group = ownGroup(membership);
+  for (;;) {
+    if (const int quota = cpusOfQuota(cgroupRoot + group); quota > 0) cpus = std::min(cpus, quota);
+    if (group.empty()) break;
+    group.resize(group.rfind('/'));
   }
   return std::max(cpus, 1);
 }

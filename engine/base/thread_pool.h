@@ -4,12 +4,14 @@
 // so a worker that the system has put aside delays nobody but its own chunk. Which thread does which chunk
 // never changes a result: every output element is written by exactly one chunk and its value does not depend
 // on the split. Between loops a worker spins for a fifth of a millisecond, as long as a draft and a commit
-// may take, then parks: a pool that busy-waits is slow on a busy machine.
+// may take, then parks: a pool that busy-waits is slow on a busy machine. How many threads take part may
+// change from loop to loop.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -18,21 +20,26 @@ namespace tandem {
 
 class ThreadPool {
  public:
-  // `threads` counts the caller; it is clamped to 1 … kMaxThreads.
+  // `threads` counts the caller; it is clamped to 1 … kMaxThreads. Where the system gives fewer, size() says
+  // so.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   static constexpr int kMaxThreads = 256;
-  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+  // How many there are, the caller among them, and how many of them take part in the next loop: all at first.
+  int size() const { return static_cast<int>(workers_.size()) + 1; }
+  int threads() const { return active_.load(std::memory_order_relaxed); }
+  // Clamped to 1 … size(); the others park. REQUIRES: no loop is running.
+  void useThreads(int threads);
 
   // Calls body(begin, end) for disjoint ranges that cover 0 … count - 1, each at most `grain` long, and
   // returns when all are done. REQUIRES: no other parallelFor of this pool is running; body does not throw.
   template <class Body>
   void parallelFor(int count, int grain, Body&& body) {
     if (count <= 0) return;
-    if (workers_.empty() || count <= grain) {
+    if (threads() == 1 || count <= grain) {
       body(0, count);
       return;
     }
@@ -46,7 +53,7 @@ class ThreadPool {
 
   void run(Call call, void* context, int count, int grain);
   bool claimAndRun(std::uint32_t generation);
-  void work();
+  void work(int index);
 
   // Upper half: generation of the loop; lower half: first index not yet claimed, or kClosed while the loop is
   // set up.
@@ -57,6 +64,7 @@ class ThreadPool {
   std::atomic<int> grain_{1};
   std::atomic<int> unfinished_{0};       // indices whose chunk has not ended
   std::atomic<std::uint32_t> epoch_{0};  // bumped for each loop; what workers park on
+  std::atomic<int> active_;              // threads that take part; the caller is number 0
   std::atomic<bool> stopping_{false};
   std::vector<std::thread> workers_;
 };
@@ -74,8 +82,10 @@ class FloatEnvironment {
   unsigned saved_;
 };
 
-// CPUs this process may use: the affinity mask, bounded by the cgroup's quota rounded up; at least 1.
-// `cgroupRoot` is where the control group file system is mounted.
-int availableCpus(const char* cgroupRoot = "/sys/fs/cgroup");
+// CPUs this process may use now: the affinity mask, bounded by the least quota of its control groups rounded
+// up; at least 1. `cgroupRoot` is where the file system of control groups (version 2) is mounted,
+// `membership` names the group.
+int availableCpus(const std::string& cgroupRoot = "/sys/fs/cgroup",
+                  const std::string& membership = "/proc/self/cgroup");
 
 }  // namespace tandem

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 #include <memory>
 #include <new>
 
@@ -18,22 +19,14 @@ constexpr int kMinRows = 33;  // a root and 32 drafted rows
 
 constexpr std::size_t kTimedBytes = std::size_t{16} << 20;
 
-// A number of threads and the least seconds that one row took with it through some columns of the output
-// head; the head is the largest product.
-struct Trial {
-  explicit Trial(int threads) : pool(threads) {}
-  ThreadPool pool;
-  double seconds = 1e9;
-};
-
 // The number of threads with which this machine is fastest now: two logical CPUs may be one core, and a
-// neighbour may be busy. More threads must win by 5 % to be taken. The numbers take turns, so that a busy
-// moment slows them alike, and each turn takes other columns where there are enough, so that the caches do
-// not hold them.
-int measureThreads(const Model& model, const kernels::KernelSet& kernels) {
+// neighbour may be busy. More threads must win by 5 % to be taken. Timed is one row through some columns of
+// the output head, the largest product. The numbers take turns, so that a busy moment slows them alike, and
+// each turn takes other columns where there are enough, so that the caches do not hold them.
+int measureThreads(const Model& model, const kernels::KernelSet& kernels, ThreadPool& pool) {
   constexpr int kTurns = 6;
   const kernels::PackedMatrix& head = model.weights().head;
-  const int most = availableCpus(), k = head.k();
+  const int most = pool.size(), k = head.k();
   if (most == 1 || kernels::isFloatFormat(head.format())) return most;
   std::vector<std::int8_t> q(k, 1);
   std::vector<float> d(k / kBlock, 0.01f), s(k / kBlock, 0.32f), out(head.n());
@@ -43,24 +36,25 @@ int measureThreads(const Model& model, const kernels::KernelSet& kernels) {
   const int groups = std::clamp(static_cast<int>(kTimedBytes / groupBytes), 1, head.groups());
   const int parts = head.groups() / groups;
 
-  std::vector<std::unique_ptr<Trial>> trials;
+  std::map<int, double> leastMs;
   for (int threads = 1; threads <= most; threads = threads < 8 ? threads + 1 : threads * 2)
-    trials.push_back(std::make_unique<Trial>(threads));
+    leastMs[threads] = 1e9;
   for (int turn = 0, part = 0; turn < kTurns; ++turn) {
-    for (auto& trial : trials) {
-      const int first = part++ % parts * groups, chunks = trial->pool.threads() * 4;
+    for (auto& [threads, ms] : leastMs) {
+      pool.useThreads(threads);
+      const int first = part++ % parts * groups, chunks = threads * 4;
       const Stopwatch watch;
-      trial->pool.parallelFor(groups, (groups + chunks - 1) / chunks, [&](int begin, int end) {
+      pool.parallelFor(groups, (groups + chunks - 1) / chunks, [&](int begin, int end) {
         kernels.matmulQuantized(head, row, 1, first + begin, first + end, out.data(), out.size());
       });
-      trial->seconds = std::min(trial->seconds, watch.ms() / 1000);
+      ms = std::min(ms, watch.ms());
     }
   }
-  const Trial* best = trials.front().get();
-  for (const auto& trial : trials) {
-    if (trial->seconds < 0.95 * best->seconds) best = trial.get();
+  int best = 1;
+  for (const auto& [threads, ms] : leastMs) {
+    if (ms < 0.95 * leastMs[best]) best = threads;
   }
-  return best->pool.threads();
+  return best;
 }
 
 }  // namespace
@@ -122,18 +116,26 @@ Decoder::Decoder(std::shared_ptr<const Model> model, const kernels::KernelSet& k
 Result<std::unique_ptr<Decoder>> Decoder::create(std::shared_ptr<const Model> model,
                                                  const DecoderOptions& options) {
   const kernels::KernelSet& kernels = options.kernels ? *options.kernels : kernels::bestKernels();
-  const int threads = options.threads > 0 ? options.threads : measureThreads(*model, kernels);
+  const int threads = options.threads > 0 ? options.threads : options.machine.cpus();
   const ModelConfig& c = model->config();
   const KvLayout layout{c.cachedLayers(), c.kvHeads, kernels::roundUp(c.headDim, kLanes), options.cacheType};
   const int rows = std::max(options.maxRows > 0 ? options.maxRows : model->prefillRows(), kMinRows);
   try {
     auto state = RecurrentState::initial(recurrentLayout(c));
     if (!state.ok()) return state.error();
-    return std::unique_ptr<Decoder>(
+    std::unique_ptr<Decoder> decoder(
         new Decoder(std::move(model), kernels, threads, rows, layout, std::move(*state)));
+    if (options.threads == 0) decoder->chooseThreads(options.machine);
+    return decoder;
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::kOutOfMemory, "there is not enough memory to run the model"};
   }
+}
+
+void Decoder::chooseThreads(const MachineProbe& machine) {
+  const int fastest = measureThreads(*model_, *kernels_, pool_);
+  pool_.useThreads(fastest);
+  if (pool_.size() > 1) tuner_.emplace(fastest, pool_.size(), machine);
 }
 
 Sequence Decoder::newSequence() const {
@@ -145,6 +147,8 @@ Status Decoder::forward(const Sequence& sequence, const Batch& batch, std::span<
                         const std::atomic<bool>* cancel) {
   assert(batch.size() >= 1 && batch.size() <= maxRows());
   const FloatEnvironment environment;
+  const bool plain = tuner_ && batch.size() == 1 && logitRows.size() == 1;
+  if (tuner_) pool_.useThreads(plain ? tuner_->begin() : tuner_->threads());
   ForwardPass pass(*this, sequence, batch, cancel);
   switch (model_->config().architecture) {
     case Architecture::kLlama:
@@ -163,6 +167,7 @@ Status Decoder::forward(const Sequence& sequence, const Batch& batch, std::span<
       break;
   }
   pass.head(logitRows);
+  if (plain && pass.status().ok()) tuner_->end();
   return pass.status();
 }
 

@@ -9,11 +9,13 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/base/status.h"
 #include "engine/base/thread_pool.h"
+#include "engine/base/thread_tuner.h"
 #include "engine/cache/sequence.h"
 #include "engine/kernels/kernel_set.h"
 #include "engine/model/batch.h"
@@ -23,9 +25,10 @@ namespace tandem {
 
 struct DecoderOptions {
   const kernels::KernelSet* kernels = nullptr;  // null: the best of this CPU
-  int threads = 0;                              // 0: measured
+  int threads = 0;                              // 0: measured, and again when passes become slow
   kernels::CacheType cacheType = kernels::CacheType::kF16;
   int maxRows = 0;  // of one pass; 0: prefillRows() of the model, at least 33
+  MachineProbe machine = MachineProbe::real();
 };
 
 // Activations of up to `rows` rows, allocated once. Shapes in (rows, columns).
@@ -60,7 +63,7 @@ class Decoder {
 
   const Model& model() const { return *model_; }
   const kernels::KernelSet& kernels() const { return *kernels_; }
-  int threads() const { return pool_.threads(); }
+  int threads() const { return tuner_ ? tuner_->threads() : pool_.threads(); }
   int maxRows() const { return scratch_.rows(); }
   Sequence newSequence() const;
 
@@ -96,12 +99,14 @@ class Decoder {
   friend class ForwardPass;
   Decoder(std::shared_ptr<const Model> model, const kernels::KernelSet& kernels, int threads, int rows,
           const KvLayout& layout, RecurrentState initialState);
+  void chooseThreads(const MachineProbe& machine);
   void advance(RecurrentState& state, std::span<const int> rows);
   void keepHidden(Sequence& sequence, int row) const;
 
   std::shared_ptr<const Model> model_;
   const kernels::KernelSet* kernels_;
   ThreadPool pool_;
+  std::optional<ThreadTuner> tuner_;  // where the number of threads was left to us
   KvLayout layout_;
   KvScratch scratch_;
   RecurrentState initialState_;  // shared by all new sequences until they are committed to
