@@ -1,7 +1,7 @@
 // Attention (rule 3). A query is one head of one row. Queries are taken in blocks; for each tile of keys its
-// keys and values are turned to fp32 once for the block, then scores, weights and weighted values are
-// computed several queries at a time. Every sum keeps the contract's order: a score's eight lanes run along
-// the head, a weighted value is one chain over the row's visible keys.
+// keys and values are turned to fp32, once where many queries need them, then scores, weights and weighted
+// values are computed several queries at a time. Every sum keeps the contract's order: a score's eight lanes
+// run along the head, a weighted value is one chain over the row's visible keys.
 #include "engine/kernels/cpu/attention_tile.h"
 #include "engine/kernels/cpu/cpu_kernels.h"
 
@@ -124,8 +124,7 @@ TANDEM_INLINE void computeTile(const AttentionJob& job, int firstQuery, int t, Q
   const std::size_t at = static_cast<std::size_t>(t - job.tailTile) * kTile;
   if (t >= job.tailTile && job.tailStride == 0) source = {job.tailKeys + at, job.tailValues + at};
   if (t < job.tailTile || job.tailStride == 0) {
-    loadTile<T>(source, together.begin, together.end, block.stride, block.width, tile);
-    tileOf(tile, together.begin, together.end, 0, block.count, block, partial);
+    tileOf(source, together.begin, together.end, 0, block.count, block, tile, partial);
     return;
   }
   for (int h = 0; h < block.count;) {  // a row's queries at a time: each row has keys of its own
@@ -136,9 +135,8 @@ TANDEM_INLINE void computeTile(const AttentionJob& job, int firstQuery, int t, Q
     const Query query = block.query[h];
     if (!query.empty()) {
       const std::size_t from = row * job.tailStride + at;
-      loadTile<T>({job.tailKeys + from, job.tailValues + from}, query.begin, query.end, block.stride,
-                  block.width, tile);
-      tileOf(tile, query.begin, query.end, h, count, block, partial);
+      const Source<T> ofRow = {job.tailKeys + from, job.tailValues + from};
+      tileOf(ofRow, query.begin, query.end, h, count, block, tile, partial);
     }
     h += count;
   }

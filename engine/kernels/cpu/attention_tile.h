@@ -89,12 +89,12 @@ template <class T>
 TANDEM_INLINE void prefetchRow(const T* rows, int p, int stride) {
   const char* row = reinterpret_cast<const char*>(rows + static_cast<std::size_t>(p) * stride);
   for (std::size_t at = 0; at < stride * sizeof(T); at += 64)
-    _mm_prefetch(row + at, _MM_HINT_T0);
+    _mm_prefetch(row + at, _MM_HINT_T1);  // more of them may be on their way than into the first level
 }
 
 // Keys begin … end - 1 of the tile to fp32; the others of their runs are zeros, which no weight will meet.
 template <class T>
-TANDEM_INLINE void loadTile(const Source<T>& source, int begin, int end, int stride, int width, Tile& tile) {
+TANDEM_INLINE void loadKeys(const Source<T>& source, int begin, int end, int stride, Tile& tile) {
   for (int p = begin / kRun * kRun; p < (end + kRun - 1) / kRun * kRun; ++p) {
     float* to = keyVector(tile, p, stride);
     const bool visible = p >= begin && p < end;
@@ -102,6 +102,10 @@ TANDEM_INLINE void loadTile(const Source<T>& source, int begin, int end, int str
     for (int i = 0; i < stride; i += kLanes, to += 8 * kWidest)
       store(to, visible ? load(static_cast<const T*>(source.keys[p]) + i) : zero());
   }
+}
+template <class T>
+TANDEM_INLINE void loadValues(const Source<T>& source, int begin, int end, int stride, int width,
+                              Tile& tile) {
   for (int p = begin; p < end; ++p) {
     const T* from = static_cast<const T*>(source.values[p]);
     float* to = tile.values + static_cast<std::size_t>(p) * width;
@@ -226,9 +230,9 @@ TANDEM_INLINE void weighSome(float* weights, Query query, float* max, float* sum
 }
 
 // out[h] = sum over keys begin … end - 1 of weight times value for Q queries, in the order of the keys; V
-// vectors of each value.
-template <int Q, int V>
-TANDEM_INLINE void valuesOf(const float* values, const float* weights, int width, int begin, int end,
+// vectors of each value, which stands at valueAt(key).
+template <int Q, int V, class ValueAt>
+TANDEM_INLINE void valuesOf(const ValueAt& valueAt, const float* weights, int width, int begin, int end,
                             float* out) {
   Widest sum[Q][V];
   TANDEM_UNROLL
@@ -238,7 +242,7 @@ TANDEM_INLINE void valuesOf(const float* values, const float* weights, int width
       sum[h][j] = broadcast<Widest>(0.0f);
   }
   for (int p = begin; p < end; ++p) {
-    const float* value = values + static_cast<std::size_t>(p) * width;
+    const auto* value = valueAt(p);
     Widest w[Q];
     TANDEM_UNROLL
     for (int h = 0; h < Q; ++h)
@@ -259,21 +263,42 @@ TANDEM_INLINE void valuesOf(const float* values, const float* weights, int width
   }
 }
 
-template <int Q>
-TANDEM_INLINE void weightedValues(const Tile& tile, const Block& block, int first, float* out) {
+template <int Q, class ValueAt>
+TANDEM_INLINE void weightedValues(const ValueAt& valueAt, const Block& block, int first, float* out) {
   const Query query = block.query[first];
   const float* weights = block.weights + first * kTile;
+  const auto from = [&valueAt](int i) { return [&valueAt, i](int p) { return valueAt(p) + i; }; };
   int i = 0;
   for (; i + kValueVectors * kWidest <= block.width; i += kValueVectors * kWidest)
-    valuesOf<Q, kValueVectors>(tile.values + i, weights, block.width, query.begin, query.end, out + i);
+    valuesOf<Q, kValueVectors>(from(i), weights, block.width, query.begin, query.end, out + i);
   for (; i < block.width; i += kWidest)
-    valuesOf<Q, 1>(tile.values + i, weights, block.width, query.begin, query.end, out + i);
+    valuesOf<Q, 1>(from(i), weights, block.width, query.begin, query.end, out + i);
 }
 
-// Queries first … first + count - 1 of the block over the loaded tile, of which keys begin … end - 1 are
-// there. Queries that see nothing of it are left out.
-TANDEM_INLINE void tileOf(const Tile& tile, int begin, int end, int first, int count, Block& block,
-                          const Partial& partial) {
+// Weighted values of queries first … first + count - 1, those of a kind together.
+template <class ValueAt>
+TANDEM_INLINE void valuesOfTile(const ValueAt& valueAt, int first, int count, const Block& block,
+                                const Partial& partial) {
+  const Query* query = block.query + first;
+  for (int h = 0; h < count;) {
+    int alike = 1;
+    while (alike < kValueQueries && h + alike < count && query[h + alike].begin == query[h].begin &&
+           query[h + alike].end == query[h].end) {
+      ++alike;
+    }
+    if (!query[h].empty()) {
+      withCount<kValueQueries>(alike, [&](auto queries) {
+        weightedValues<decltype(queries)::value>(
+            valueAt, block, first + h, partial.out + static_cast<std::size_t>(first + h) * block.width);
+      });
+    }
+    h += alike;
+  }
+}
+
+// Scores and weights of queries first … first + count - 1 over the keys begin … end - 1, which are loaded.
+TANDEM_INLINE void weightsOfTile(const Tile& tile, int begin, int end, int first, int count, Block& block,
+                                 const Partial& partial) {
   for (int h = 0; h < count; h += kScoreQueries) {
     withCount<kScoreQueries>(count - h, [&](auto queries) {
       scoresOf<decltype(queries)::value>(tile, begin, end, first + h, block);
@@ -289,19 +314,25 @@ TANDEM_INLINE void tileOf(const Tile& tile, int begin, int end, int first, int c
       weighSome(weights, query[h], max, sum);
     }
   }
-  for (int h = 0; h < count;) {
-    int alike = 1;
-    while (alike < kValueQueries && h + alike < count && query[h + alike].begin == query[h].begin &&
-           query[h + alike].end == query[h].end) {
-      ++alike;
-    }
-    if (!query[h].empty()) {
-      withCount<kValueQueries>(alike, [&](auto queries) {
-        weightedValues<decltype(queries)::value>(
-            tile, block, first + h, partial.out + static_cast<std::size_t>(first + h) * block.width);
-      });
-    }
-    h += alike;
+}
+
+// Queries first … first + count - 1 of the block over a tile, of which keys begin … end - 1 are there.
+// Queries that see nothing of it are left out. Values that few queries ask for are turned to fp32 as they are
+// read, others once for all.
+template <class T>
+TANDEM_INLINE void tileOf(const Source<T>& source, int begin, int end, int first, int count, Block& block,
+                          Tile& tile, const Partial& partial) {
+  loadKeys(source, begin, end, block.stride, tile);
+  weightsOfTile(tile, begin, end, first, count, block, partial);
+  if (count <= kValueQueries && block.stride == block.width) {
+    for (int p = 0; source.nextValues && p < kTile; ++p)
+      prefetchRow(source.nextValues, p, block.stride);
+    const auto valueAt = [&](int p) { return static_cast<const T*>(source.values[p]); };
+    valuesOfTile(valueAt, first, count, block, partial);
+  } else {
+    loadValues(source, begin, end, block.stride, block.width, tile);
+    const auto valueAt = [&](int p) { return tile.values + static_cast<std::size_t>(p) * block.width; };
+    valuesOfTile(valueAt, first, count, block, partial);
   }
 }
 
