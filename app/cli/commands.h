@@ -14,6 +14,7 @@ int inspectCommand(const Arguments& arguments);
 int pplCommand(const Arguments& arguments);
 int verifyCommand(const Arguments& arguments);
 int agreementCommand(const Arguments& arguments);
+int sampledDistCommand(const Arguments& arguments);
 int benchCommand(const Arguments& arguments);
 
 }  // namespace tandem::cli

@@ -52,6 +52,7 @@ struct RunOptions {
     };
     append(table, endsTable(ends));
     append(table, samplingTable(sampling));
+    append(table, samplerTable(sampling.params));
     append(table, speculationTable(speculation));
     append(table, draftModelTable(engine));
     append(table, engineTable(engine));

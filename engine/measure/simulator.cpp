@@ -23,7 +23,7 @@ Simulation simulate(std::span<const TokenId> prompt, std::span<const TokenId> an
     report.context = static_cast<int>(prompt.size() + at) - 1;
     const int depth = static_cast<int>(answer.size() - at) - 1;
     const Stopwatch watch;
-    const Draft draft = depth > 0 ? speculator.propose(depth, kMaxDraftNodes, report) : Draft();
+    const Draft draft = depth > 0 ? speculator.propose(depth, kMaxDraftNodes, at, report) : Draft();
     report.draftMs = watch.ms();
     const Acceptance walk = acceptDraft(
         draft, [&, next = at](int) mutable { return answer[next++]; }, [](TokenId) { return false; });

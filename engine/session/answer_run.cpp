@@ -4,6 +4,7 @@
 #include <cassert>
 #include <numeric>
 
+#include "engine/speculation/rejection.h"
 #include "engine/speculation/relaxed.h"
 
 namespace tandem {
@@ -92,9 +93,10 @@ Status AnswerRun::takeRead() {
 }
 
 void AnswerRun::startSpeculation() {
-  speculator_.emplace(request_.speculation, resources_,
-                      DraftTarget{decoder_.model().config().vocabulary, &decoder_, &sequence_},
-                      request_.answerSoFar.size());
+  speculator_.emplace(
+      request_.speculation, resources_,
+      DraftTarget{decoder_.model().config().vocabulary, &decoder_, &sequence_, &request_.sampling},
+      request_.answerSoFar.size());
   speculator_->begin(context_);
   if (!callbacks_.warning) return;
   for (const std::string& sentence : speculator_->warnings())
@@ -102,6 +104,11 @@ void AnswerRun::startSpeculation() {
   if (request_.speculation.relaxed()) {
     callbacks_.warning(
         "Relaxed accept is on: the text depends on what is drafted and is not the plain text.");
+  }
+  if (request_.sampling.sampler == Sampler::kRejection) {
+    callbacks_.warning(
+        "The rejection sampler is on: the text depends on what is drafted, in its tokens and not in its "
+        "distribution.");
   }
 }
 
@@ -111,7 +118,7 @@ void AnswerRun::prepareRound(int rows) {
   report_.round = outcome_.stats.rounds;
   report_.context = sequence_.length();
   watch_.lap();
-  draft_ = speculator_->propose(left_ - 1, rows - 1, report_);
+  draft_ = speculator_->propose(left_ - 1, rows - 1, chooser_.answered(), report_);
   assert(wellFormed(draft_) && draft_.size() < rows);
   report_.draftMs = watch_.lap();
   batch_.rows.clear();
@@ -156,7 +163,14 @@ Acceptance AnswerRun::accept(const Draft& draft) {
 TokenId AnswerRun::choose(const Draft& draft, int node) {
   const std::span<const float> logits = decoder_.logits(node + 1);
   if (request_.fingerprint) XXH3_64bits_update(hash_.get(), logits.data(), logits.size_bytes());
-  TokenId token = chooser_.takesHighest() ? decoder_.best(node + 1) : chooser_.choose(logits);
+  TokenId token = -1;
+  if (chooser_.takesHighest()) {
+    token = decoder_.best(node + 1);
+  } else if (request_.sampling.sampler == Sampler::kRejection && !request_.sampling.greedy()) {
+    token = rejectionChoice(draft, node, chooser_.scores(logits), request_.sampling, chooser_.answered());
+  } else {
+    token = chooser_.choose(logits);
+  }
   if (request_.speculation.relaxed()) token = relaxedChoice(draft, node, logits, token, request_.speculation);
   if (request_.sampling.logprobs >= 0) taken_.logprobs.push_back(chooser_.logprobs(logits, token));
   if (callbacks_.chosen) callbacks_.chosen(token, logits);

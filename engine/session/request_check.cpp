@@ -29,6 +29,15 @@ Status checkEnds(const Generation& request, int vocabulary) {
   return {};
 }
 
+// The rejection sampler walks chains only.
+Status checkSampler(const Generation& request) {
+  const SpeculationOptions& s = request.speculation;
+  if (request.sampling.sampler == Sampler::kGumbel || !s.enabled() ||
+      s.shape.kind == DraftShape::Kind::kChain)
+    return {};
+  return refuse("sampler", "the rejection sampler needs drafts that are chains, or none");
+}
+
 }  // namespace
 
 Status checkContext(std::size_t promptTokens, int contextLength) {
@@ -45,6 +54,7 @@ Status checkGeneration(const Generation& request, const Tokenizer& tokenizer, in
   const int vocabulary = static_cast<int>(tokenizer.vocabSize());
   if (Status s = checkSampling(request.sampling, vocabulary); !s.ok()) return s;
   if (Status s = checkSpeculation(request.speculation); !s.ok()) return s;
+  if (Status s = checkSampler(request); !s.ok()) return s;
   if (Status s = checkEnds(request, vocabulary); !s.ok()) return s;
   const std::size_t tokens = request.prompt.size() + request.answerSoFar.size();
   if (tokens == 0) return refuse("prompt", "the prompt is empty");

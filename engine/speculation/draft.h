@@ -18,10 +18,19 @@ struct DraftNode {
   bool operator==(const DraftNode&) const = default;
 };
 
+struct TokenProbability {
+  TokenId token;
+  double probability;
+};
+// A distribution that a token was drawn from, by token id; what it leaves out has probability 0.
+using Proposal = std::vector<TokenProbability>;
+
 // At most kMaxDraftNodes nodes in depth-first order: a parent comes before its children, and a node's
 // descendants follow it without a gap. The children of one node carry distinct tokens.
 struct Draft {
   std::vector<DraftNode> nodes;
+  // Of each node, where a drafter draws its guesses for the rejection sampler; else empty: they are certain.
+  std::vector<Proposal> proposals = {};
 
   int size() const { return static_cast<int>(nodes.size()); }
   bool empty() const { return nodes.empty(); }

@@ -23,7 +23,8 @@ std::unique_ptr<Drafter> makeDrafter(TokenOrigin origin, const SpeculationOption
       return std::make_unique<StoreDrafter>(*resources.store, resources.storedText);
     case TokenOrigin::kDraftModel:
       if (!resources.draftModel) return nullptr;
-      return std::make_unique<DraftModelDrafter>(*resources.draftModel, resources.draftModelTokens);
+      return std::make_unique<DraftModelDrafter>(*resources.draftModel, resources.draftModelTokens,
+                                                 target.sampling);
     case TokenOrigin::kWrong:
       return std::make_unique<WrongDrafter>(vocabulary, options.seed);
     case TokenOrigin::kHalfRight:
@@ -34,7 +35,8 @@ std::unique_ptr<Drafter> makeDrafter(TokenOrigin origin, const SpeculationOption
       return std::make_unique<RandomDrafter>(vocabulary, options, answered);
     case TokenOrigin::kMtp:
       if (!target.decoder || !target.decoder->model().weights().nextn) return nullptr;
-      return std::make_unique<MtpDrafter>(*target.decoder, *target.sequence, resources.predictedTokens);
+      return std::make_unique<MtpDrafter>(*target.decoder, *target.sequence, resources.predictedTokens,
+                                          target.sampling);
     case TokenOrigin::kPlain:
       return nullptr;
   }

@@ -14,10 +14,11 @@ namespace tandem {
 
 // What a drafter may propose in one round.
 struct DraftBudget {
-  int nodes = 0;      // at most so many, up to kMaxDraftNodes
-  int depth = 0;      // and so many below one another
-  bool tree = false;  // false: a chain
-  double least = 0;   // nodes that the target comes to with a lower probability are not worth it
+  int nodes = 0;            // at most so many, up to kMaxDraftNodes
+  int depth = 0;            // and so many below one another
+  bool tree = false;        // false: a chain
+  double least = 0;         // nodes that the target comes to with a lower probability are not worth it
+  std::uint64_t index = 0;  // in the answer, of the first token that is proposed
 };
 
 class Drafter {
@@ -47,6 +48,8 @@ struct DraftTarget {
   int vocabulary = 0;
   Decoder* decoder = nullptr;          // null: there is only the text, as in a simulation
   const Sequence* sequence = nullptr;  // all but the last certain token
+  // How the target chooses, for drafters that draw as it will; null: not known.
+  const SamplingParams* sampling = nullptr;
 };
 
 // The drafters that `options` name, in that order, for an answer of which so many tokens are in the context

@@ -36,7 +36,7 @@ void Speculator::begin(std::span<const TokenId> context) {
     member.drafter->append(context);
 }
 
-Draft Speculator::propose(int depth, int nodes, RoundReport& report) {
+Draft Speculator::propose(int depth, int nodes, std::uint64_t index, RoundReport& report) {
   for (Member& member : members_)
     member.asked = false;
   if (members_.empty() || depth < 1 || nodes < 1) {
@@ -48,7 +48,8 @@ Draft Speculator::propose(int depth, int nodes, RoundReport& report) {
   const DraftBudget budget{.nodes = std::min(nodes, options_.shape.nodes),
                            .depth = depth,
                            .tree = options_.shape.kind != DraftShape::Kind::kChain,
-                           .least = router_ ? kWorthless : 0};
+                           .least = router_ ? kWorthless : 0,
+                           .index = index};
   if (router_) return route(budget, report);
   report.reason = "the shape is fixed: " + draftShapeName(options_.shape);
   return proposeAll(budget);

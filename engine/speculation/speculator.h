@@ -27,9 +27,9 @@ class Speculator {
 
   // Tokens that are certain: at first the context, then the answer's first token.
   void begin(std::span<const TokenId> context);
-  // The draft of the next round, at most `depth` tokens deep and `nodes` nodes large; why, and what else
-  // there was, goes into the report.
-  Draft propose(int depth, int nodes, RoundReport& report);
+  // The draft of the next round, whose first token would be the answer's `index`-th, at most `depth` tokens
+  // deep and `nodes` nodes large; why, and what else there was, goes into the report.
+  Draft propose(int depth, int nodes, std::uint64_t index, RoundReport& report);
   // The round's end: `tokens` became certain, one or more. The report is complete.
   void end(std::span<const TokenId> tokens, const RoundReport& report);
 

@@ -6,6 +6,7 @@
 
 #include "engine/agreement/reference_choice.h"
 #include "engine/sampler/sampler.h"
+#include "engine/speculation/rejection.h"
 
 namespace tandem::test {
 namespace {
@@ -38,7 +39,21 @@ void grow(Draft& draft, Ids& text, int parent, int depth, bool tree) {
   }
 }
 
-Draft draftAfter(Ids text, Drafts drafts) {
+// Guesses drawn from a flatter model.
+Draft drawnChain(Ids text, SamplingParams params, std::uint64_t index) {
+  params = {.temperature = 2, .seed = params.seed + 1000, .choice = params.choice};
+  Draft draft;
+  for (int node = -1; node < 3; ++node) {
+    const std::vector<float> logits = sixLogits(text);
+    text.push_back(chooseToken(logits, params, index++));
+    draft.add(text.back(), node, 0.3f, TokenOrigin::kRandom);
+    draft.proposals.push_back(distributionOf(logits, params));
+  }
+  return draft;
+}
+
+Draft draftAfter(Ids text, Drafts drafts, const SamplingParams& params, std::uint64_t index) {
+  if (drafts == Drafts::kDrawnChain) return drawnChain(std::move(text), params, index);
   Draft draft;
   if (drafts != Drafts::kNone)
     grow(draft, text, -1, drafts == Drafts::kTree ? 2 : 4, drafts == Drafts::kTree);
@@ -67,12 +82,19 @@ Ids draftedText(const SamplingParams& params, const Ids& prompt, int tokens, Dra
   chooser.begin(prompt);
   Ids text = prompt, unpushed;
   const auto left = [&] { return tokens - static_cast<int>(text.size() - prompt.size()); };
-  for (Draft draft; left() > 0; draft = draftAfter(text, drafts)) {
+  for (Draft draft; left() > 0; draft = draftAfter(text, drafts, params, chooser.answered())) {
     const Ids certain = text;
     const auto choose = [&](int node) {
       const std::vector<float> logits = sixLogits(pathOf(draft, node, certain));
       if (fault == ChoiceFault::kNoiseOfAnotherIndex)
         return chooseToken(chooser.scores(logits), params, static_cast<std::uint64_t>(node + 1));
+      if (params.sampler == Sampler::kRejection) {
+        const auto scores = chooser.scores(logits);
+        const TokenId token = rejectionChoice(draft, node, scores, params, chooser.answered());
+        const bool rejected = node + 1 < draft.size() && token != draft.nodes[node + 1].token;
+        return rejected && fault == ChoiceFault::kRestIsAll ? chooseToken(scores, params, chooser.answered())
+                                                            : token;
+      }
       if (fault != ChoiceFault::kPenaltyOfAnotherRow || chooser.answered() == 0)
         return chooser.choose(logits);
       chooser.pop();

@@ -12,12 +12,18 @@ namespace tandem::test {
 
 inline constexpr int kSixTokens = 6;
 
-enum class Drafts { kNone, kChain, kTree };
+enum class Drafts {
+  kNone,
+  kChain,
+  kTree,
+  kDrawnChain,  // drawn from a distribution, which it carries
+};
 enum class ChoiceFault {
   kNone,
   kPenaltyOfAnotherRow,  // counted for the row above
   kNoiseOfAnotherIndex,  // of the row in the batch, not of the answer's token
   kForgottenPath,        // drafted tokens on the path do not count
+  kRestIsAll,            // the rejection sampler draws from p where it rejects, not from max(0, p - q)
 };
 
 // The model: (kSixTokens) logits after a text.

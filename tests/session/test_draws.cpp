@@ -120,6 +120,35 @@ class TestDraws : public QObject {
     QVERIFY(chiSquare(all, exact).p < 1e-6);
   }
 
+  // The rejection sampler: other tokens with every draft, and the same distribution.
+  void rejectionFollowsTheSameDistribution_data() {
+    QTest::addColumn<int>("option");
+    QTest::addColumn<int>("shape");
+    for (const int option : {0, 1, 6, 7, 11}) {
+      QTest::addRow("%s, certain guesses", kOptions[option].name) << option << int(Drafts::kChain);
+      QTest::addRow("%s, drawn guesses", kOptions[option].name) << option << int(Drafts::kDrawnChain);
+    }
+  }
+  void rejectionFollowsTheSameDistribution() {
+    QFETCH(int, option);
+    QFETCH(int, shape);
+    SamplingParams params = kOptions[option].params;
+    params.sampler = Sampler::kRejection;
+    const std::vector<double> exact = exactDistribution(params, kPrompt, kTokens);
+    std::vector<std::int64_t> right(exact.size()), wrong(exact.size());
+    int others = 0;
+    for (int draw = 0; draw < kSeeds * kDrawsOfASeed; ++draw) {
+      params.choice = static_cast<std::uint32_t>(draw);
+      const Ids answer = draftedText(params, kPrompt, kTokens, Drafts(shape));
+      ++right[cellOf(answer)];
+      ++wrong[cellOf(draftedText(params, kPrompt, kTokens, Drafts(shape), ChoiceFault::kRestIsAll))];
+      if (draw < 1000) others += answer != draftedText(params, kPrompt, kTokens, Drafts::kNone);
+    }
+    QVERIFY(others > 100);
+    QVERIFY(chiSquare(right, exact).p > 0.001);
+    QVERIFY(chiSquare(wrong, exact).p < 1e-6);
+  }
+
   // p-values that lean are not uniform.
   void aLeaningSamplerIsCaught() {
     SamplingParams params = kOptions[0].params;

@@ -4,8 +4,9 @@
 
 namespace tandem {
 
-DraftModelDrafter::DraftModelDrafter(DraftModel& model, Calibration& calibration)
-    : ModelDrafter(calibration),
+DraftModelDrafter::DraftModelDrafter(DraftModel& model, Calibration& calibration,
+                                     const SamplingParams* sampling)
+    : ModelDrafter(calibration, sampling),
       model_(model),
       certain_(model.decoder().newSequence()),
       ahead_(model.decoder().newSequence()) {}

@@ -9,7 +9,7 @@ namespace tandem {
 class DraftModelDrafter final : public ModelDrafter {
  public:
   // REQUIRES: the model outlives the drafter, and no other drafter uses it meanwhile.
-  DraftModelDrafter(DraftModel& model, Calibration& calibration);
+  DraftModelDrafter(DraftModel& model, Calibration& calibration, const SamplingParams* sampling = nullptr);
   TokenOrigin origin() const override { return TokenOrigin::kDraftModel; }
   void append(std::span<const TokenId> tokens) override;
 

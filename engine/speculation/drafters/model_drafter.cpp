@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/base/stopwatch.h"
+#include "engine/speculation/rejection.h"
 
 namespace tandem {
 namespace {
@@ -12,45 +13,66 @@ constexpr int kRanks = 3;  // the best token, the second, and the others
 constexpr int kRanges = 10;
 constexpr int kBranches = 4;  // of a node of a tree, at most
 
-int evidenceOf(int rank, double probability) {
-  return std::min(rank, kRanks - 1) * kRanges +
+constexpr int kClasses = kRanks * kRanges;
+constexpr std::int64_t kContenders = 64;                 // of the best tokens so many are looked at
+constexpr std::uint64_t kOwnNoise = 0x9E3779B97F4A7C15;  // turns the seed into another one
+
+int evidenceOf(int rank, double probability, bool sampled) {
+  return (sampled ? kClasses : 0) + std::min(rank, kRanks - 1) * kRanges +
          std::min(kRanges - 1, static_cast<int>(probability * kRanges));
+}
+
+// The tokens that the target would choose of these scores: by score, or by score and noise. Best first.
+std::vector<Candidate> ranked(std::span<const float> scores, const SamplingParams* sampling,
+                              std::uint64_t index) {
+  SamplingParams own;
+  own.temperature = 1;
+  if (sampling) own = *sampling;
+  own.topK = own.topK == 0 ? kContenders : std::min(own.topK, kContenders);
+  std::vector<Candidate> best = filterLogits(scores, own);
+  if (!sampling) return best;
+  for (Candidate& c : best)
+    c.score += gumbelNoise(own.seed, own.choice, index, c.token);
+  std::ranges::sort(best, [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+  return best;
 }
 
 }  // namespace
 
 std::vector<float> ModelDrafter::priors() {
   std::vector<float> priors;
-  for (int rank = 0; rank < kRanks; ++rank) {
-    for (int range = 0; range < kRanges; ++range) {
-      const float middle = (static_cast<float>(range) + 0.5f) / kRanges;
-      priors.push_back(rank == 0 ? 0.15f + 0.8f * middle : 0.6f * middle);
-    }
+  for (int i = 0; i < 2 * kClasses; ++i) {
+    const float middle = (static_cast<float>(i % kRanges) + 0.5f) / kRanges;
+    priors.push_back(i / kRanges % kRanks == 0 ? 0.15f + 0.8f * middle : 0.6f * middle);
   }
   return priors;
 }
 
-// The likeliest tokens after what was read last, best first.
-std::vector<ModelDrafter::Guess> ModelDrafter::guesses(int most) const {
-  const std::span<const float> scores = logits();
-  std::vector<int> order;  // the best ones so far
-  for (int i = 0; i < static_cast<int>(scores.size()); ++i) {
-    if (static_cast<int>(order.size()) == most && scores[i] <= scores[order.back()]) continue;
-    if (static_cast<int>(order.size()) == most) order.pop_back();
-    const auto place = std::find_if(order.begin(), order.end(), [&](int o) { return scores[o] < scores[i]; });
-    order.insert(place, i);
-  }
+// The best tokens after what was read last, and how far each stands out.
+std::vector<ModelDrafter::Guess> ModelDrafter::guesses(int most, std::uint64_t index, Draft& draft) const {
+  if (sampling_ && sampling_->sampler == Sampler::kRejection) return drawn(index, draft);
+  const std::vector<Candidate> best = ranked(logits(), sampling_, index);
   double sum = 0;
-  for (const float score : scores) {
-    if (score > scores[order[0]] - 16) sum += std::exp(score - scores[order[0]]);
-  }
+  for (const Candidate& c : best)
+    sum += std::exp(c.score - best[0].score);
   std::vector<Guess> result;
-  for (int rank = 0; rank < static_cast<int>(order.size()); ++rank) {
-    const double p = std::exp(scores[order[rank]] - scores[order[0]]) / sum;
-    const int evidence = evidenceOf(rank, p);
-    result.push_back({order[rank], calibration_.probability(evidence), evidence});
+  for (int rank = 0; rank < std::min(most, static_cast<int>(best.size())); ++rank) {
+    const double p = std::exp(best[rank].score - best[0].score) / sum;
+    const int evidence = evidenceOf(rank, p, sampling_ != nullptr);
+    result.push_back({best[rank].token, calibration_.probability(evidence), evidence});
   }
   return result;
+}
+
+// One guess, drawn from the model's distribution, which goes into the draft.
+std::vector<ModelDrafter::Guess> ModelDrafter::drawn(std::uint64_t index, Draft& draft) const {
+  SamplingParams own = *sampling_;
+  own.seed ^= kOwnNoise;
+  const TokenId token = chooseToken(logits(), own, index);
+  draft.proposals.push_back(distributionOf(logits(), own));
+  const auto at = std::ranges::lower_bound(draft.proposals.back(), token, {}, &TokenProbability::token);
+  const int evidence = evidenceOf(0, at->probability, true);
+  return {{token, calibration_.probability(evidence), evidence}};
 }
 
 Draft ModelDrafter::propose(const DraftBudget& budget) {
@@ -60,7 +82,7 @@ Draft ModelDrafter::propose(const DraftBudget& budget) {
   double joint = 1;
   int parent = -1;
   for (int depth = 1;; ++depth) {
-    asked_.push_back(guesses(budget.tree ? kBranches : 1));
+    asked_.push_back(guesses(budget.tree ? kBranches : 1, budget.index + depth - 1, draft));
     const std::vector<Guess>& here = asked_.back();
     // Leaves first, so that what follows the best token stands last and the order is depth-first.
     for (std::size_t i = here.size(); i-- > 1;) {

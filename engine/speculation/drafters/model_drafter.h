@@ -1,6 +1,10 @@
-// What drafters have in common that run a model for each guess: they guess greedily, one token after the
-// other, and in a tree with the next likeliest tokens beside each; the model's probabilities are calibrated
-// by what the target accepted.
+// What drafters have in common that run a model for each guess: they guess one token after the other, and in
+// a tree with the next best tokens beside each; how good a guess is, is calibrated by what the target
+// accepted.
+//
+// A guess is the token that the target would choose of the drafter's own scores: greedily the highest,
+// sampled the one that the target's own noise picks (docs/sampling.md). For the rejection sampler guesses are
+// drawn with another noise, and carry the distribution they were drawn from.
 #pragma once
 
 #include "engine/speculation/calibration.h"
@@ -10,12 +14,15 @@ namespace tandem {
 
 class ModelDrafter : public Drafter {
  public:
-  explicit ModelDrafter(Calibration& calibration) : calibration_(calibration) {}
+  // sampling: how the target chooses; null: greedily.
+  ModelDrafter(Calibration& calibration, const SamplingParams* sampling)
+      : calibration_(calibration), sampling_(sampling && !sampling->greedy() ? sampling : nullptr) {}
   Draft propose(const DraftBudget& budget) final;
   void observe(std::span<const TokenId> followed) final;
   double cost(const DraftBudget& budget) const final;
 
-  // Priors of its Calibration: by rank among the model's tokens, and by the probability that it gives.
+  // Priors of its Calibration: greedy or sampled, by rank among the guesses, and by how far a guess stands
+  // out.
   static std::vector<float> priors();
 
  protected:
@@ -32,9 +39,11 @@ class ModelDrafter : public Drafter {
     float probability;  // calibrated
     int evidence;
   };
-  std::vector<Guess> guesses(int most) const;
+  std::vector<Guess> guesses(int most, std::uint64_t index, Draft& draft) const;
+  std::vector<Guess> drawn(std::uint64_t index, Draft& draft) const;
 
   RequestCalibration calibration_;
+  const SamplingParams* sampling_;         // null: greedy
   std::vector<std::vector<Guess>> asked_;  // what the last proposal guessed at each place of its chain
   double passMs_ = 0;                      // one token's pass, an average of the last ones
 };

@@ -2,8 +2,9 @@
 
 namespace tandem {
 
-MtpDrafter::MtpDrafter(Decoder& decoder, const Sequence& sequence, Calibration& calibration)
-    : ModelDrafter(calibration), decoder_(decoder), sequence_(sequence), ahead_(sequence.fork()) {}
+MtpDrafter::MtpDrafter(Decoder& decoder, const Sequence& sequence, Calibration& calibration,
+                       const SamplingParams* sampling)
+    : ModelDrafter(calibration, sampling), decoder_(decoder), sequence_(sequence), ahead_(sequence.fork()) {}
 
 void MtpDrafter::append(std::span<const TokenId> tokens) {
   if (!tokens.empty()) last_ = tokens.back();

@@ -11,7 +11,8 @@ class MtpDrafter final : public ModelDrafter {
  public:
   // `sequence`: what the target has committed, all but the last certain token. REQUIRES: the model has the
   // block; decoder and sequence outlive the drafter.
-  MtpDrafter(Decoder& decoder, const Sequence& sequence, Calibration& calibration);
+  MtpDrafter(Decoder& decoder, const Sequence& sequence, Calibration& calibration,
+             const SamplingParams* sampling = nullptr);
   TokenOrigin origin() const override { return TokenOrigin::kMtp; }
   void append(std::span<const TokenId> tokens) override;
 
