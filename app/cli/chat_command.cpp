@@ -116,6 +116,7 @@ Result<int> chat(const ChatOptions& options) {
     defaults.seedGiven = options.sampling.seed.has_value();
     defaults.maxTokens = options.tokens;
     defaults.minTokens = options.ends.minTokens;
+    defaults.reasoning = options.ends.reasoning;
     defaults.stop = options.ends.stop;
     defaults.stopTokens = options.ends.stopTokens;
     defaults.speculation = options.speculation;

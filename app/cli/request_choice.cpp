@@ -101,6 +101,10 @@ OptionTable endsTable(EndsChoice& choice) {
       {"--stop-token", 0, "ID", "end the answer with this token; may be given more than once",
        oneMore(choice.stopTokens)},
       {"--min-tokens", 0, "N", "the answer has at least N tokens", wholeNumber(choice.minTokens, 0, kMaxInt)},
+      {"--reasoning-budget", 0, "N", "close the model's thinking after N tokens; 0: no limit",
+       wholeNumber(choice.reasoning.budget, 0, kMaxInt)},
+      {"--stall-close", 0, "", "close the model's thinking when it goes in circles",
+       on(choice.reasoning.stallClose)},
   };
 }
 

@@ -8,6 +8,7 @@
 
 #include "app/cli/options.h"
 #include "engine/session/generation.h"
+#include "engine/session/reasoning_options.h"
 
 namespace tandem::cli {
 
@@ -27,7 +28,9 @@ struct EndsChoice {
   std::vector<std::string> stop;
   std::vector<TokenId> stopTokens;
   int minTokens = 0;
+  ReasoningOptions reasoning;
 };
-OptionTable endsTable(EndsChoice& choice);  // --stop, --stop-token, --min-tokens
+// --stop, --stop-token, --min-tokens, --reasoning-budget, --stall-close
+OptionTable endsTable(EndsChoice& choice);
 
 }  // namespace tandem::cli

@@ -81,6 +81,7 @@ Result<service::GenerateRequest> requestOf(const RunOptions& options) {
   request.stop = options.ends.stop;
   request.stopTokens = options.ends.stopTokens;
   request.minTokens = options.ends.minTokens;
+  request.reasoning = options.ends.reasoning;
   if (options.reference) {
     Result<std::vector<TokenId>> ids = readIds(*options.reference);
     if (!ids) return ids.error();
@@ -180,7 +181,8 @@ Result<int> complete(const RunOptions& options) {
                               .speculation = request->speculation,
                               .stop = request->stop,
                               .stopTokens = request->stopTokens,
-                              .minTokens = request->minTokens};
+                              .minTokens = request->minTokens,
+                              .reasoning = request->reasoning};
   Output output(options);
   const Interrupt interrupt;
   const GenerationOutcome outcome = (*engine)->generator().run(
@@ -193,16 +195,19 @@ Result<int> complete(const RunOptions& options) {
   if (!outcome.status) return outcome.status.error();
 
   if (options.common.json) {
-    nlohmann::json json = {{"text", output.text()},
-                           {"ids", outcome.tokens},
-                           {"prompt_ids", generation.prompt},
-                           {"model", (*engine)->info().name},
-                           {"model_fingerprint", (*engine)->info().fingerprint},
-                           {"kernels", (*engine)->info().kernelSet},
-                           {"threads", (*engine)->info().threads},
-                           {"load_ms", (*engine)->info().loadMs},
-                           {"weights_were_kept", (*engine)->info().weightsWereKept},
-                           {"stats", statisticsJson(outcome.stats)}};
+    nlohmann::json json = {
+        {"text", output.text()},
+        {"ids", outcome.tokens},
+        {"prompt_ids", generation.prompt},
+        {"model", (*engine)->info().name},
+        {"model_fingerprint", (*engine)->info().fingerprint},
+        {"kernels", (*engine)->info().kernelSet},
+        {"threads", (*engine)->info().threads},
+        {"load_ms", (*engine)->info().loadMs},
+        {"weights_were_kept", (*engine)->info().weightsWereKept},
+        {"reasoning",
+         {{"tokens", outcome.reasoning.tokens}, {"end", reasoningEndName(outcome.reasoning.end)}}},
+        {"stats", statisticsJson(outcome.stats)}};
     if (request->sampling.logprobs >= 0) json["logprobs"] = logprobsJson(output.logprobs());
     printJson(json);
   }

@@ -34,6 +34,7 @@ struct AnswerSettings {
   int minTokens = 0;                     // the answer does not end before
   std::vector<std::string> stop = {};    // it ends before the first of these
   std::vector<TokenId> stopTokens = {};  // and with one of these
+  ReasoningOptions reasoning = {};
   SpeculationOptions speculation;
   bool keepsTexts = true;         // ended answers and their prompts serve later drafts (docs/storage.md)
   bool regenerateSamples = true;  // false: Regenerate repeats with the conversation's own sampling

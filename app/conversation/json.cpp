@@ -139,6 +139,8 @@ Json settingsObject(const AnswerSettings& settings) {
   if (!settings.seedGiven) json["seed"] = nullptr;
   json["max_tokens"] = settings.maxTokens;
   json["min_tokens"] = settings.minTokens;
+  json["reasoning_budget"] = settings.reasoning.budget;
+  json["stall_close"] = settings.reasoning.stallClose;
   json["stop"] = settings.stop;
   json["stop_token_ids"] = settings.stopTokens;
   json["drafter"] = drafterNames(settings.speculation);
@@ -168,6 +170,8 @@ AnswerSettings settingsFromJson(std::string_view text, const AnswerSettings& def
   if (const auto seed = json.find("seed"); seed != json.end()) settings.seedGiven = seed->is_number_integer();
   read(json, "max_tokens", settings.maxTokens);
   read(json, "min_tokens", settings.minTokens);
+  read(json, "reasoning_budget", settings.reasoning.budget);
+  read(json, "stall_close", settings.reasoning.stallClose);
   readList(json, "stop", settings.stop);
   readList(json, "stop_token_ids", settings.stopTokens);
   readSpeculation(json, settings.speculation);
@@ -176,8 +180,8 @@ AnswerSettings settingsFromJson(std::string_view text, const AnswerSettings& def
   return settings;
 }
 
-std::string extraToJson(const SamplingParams& sampling, const AnswerSettings& settings,
-                        std::string_view kind) {
+std::string extraToJson(const SamplingParams& sampling, const AnswerSettings& settings, std::string_view kind,
+                        const ReasoningStats& reasoning) {
   Json options = samplingObject(sampling);
   const Json usual = samplingObject(SamplingParams());
   for (const char* column : {"temperature", "top_k", "top_p", "min_p", "seed"})
@@ -185,12 +189,16 @@ std::string extraToJson(const SamplingParams& sampling, const AnswerSettings& se
   for (auto it = options.begin(); it != options.end();)
     it = *it == usual[it.key()] ? options.erase(it) : std::next(it);
   if (options.contains("logit_bias")) options["logit_bias"] = sampling.logitBias.size();
+  if (settings.reasoning.budget > 0) options["reasoning_budget"] = settings.reasoning.budget;
+  if (settings.reasoning.stallClose) options["stall_close"] = true;
   if (settings.minTokens > 0) options["min_tokens"] = settings.minTokens;
   if (!settings.stop.empty()) options["stop"] = settings.stop.size();
   if (!settings.stopTokens.empty()) options["stop_token_ids"] = settings.stopTokens.size();
 
   Json extra = Json::object();
   if (kind == "regenerate") extra["regenerate"] = {{"seed", sampling.seed}};
+  if (reasoning.closedEarly())
+    extra["reasoning"] = {{"tokens", reasoning.tokens}, {"closed", reasoningEndName(reasoning.end)}};
   if (!options.empty()) extra["options"] = options;
   return extra.empty() ? std::string() : extra.dump();
 }

@@ -20,10 +20,11 @@ std::string samplingToJson(const SamplingParams& sampling, std::string_view kind
 SamplingParams samplingFromJson(std::string_view json);
 std::string samplingKindFromJson(std::string_view json);
 
-// The journal's `extra`: {"regenerate": ..., "options": what differs from the usual}; lists as their lengths,
-// for the journal holds no text. Empty when there is nothing to say.
-std::string extraToJson(const SamplingParams& sampling, const AnswerSettings& settings,
-                        std::string_view kind);
+// The journal's `extra`: {"regenerate": ..., "options": what differs from the usual, "reasoning": a thinking
+// block that was closed early}; lists as their lengths, for the journal holds no text. Empty when there is
+// nothing to say.
+std::string extraToJson(const SamplingParams& sampling, const AnswerSettings& settings, std::string_view kind,
+                        const ReasoningStats& reasoning = {});
 
 std::string statsToJson(const GenerationStats& stats);
 std::optional<GenerationStats> statsFromJson(std::string_view json);  // nullopt: the text holds none

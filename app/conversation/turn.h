@@ -57,6 +57,7 @@ struct Turn {
   bool completion = false;  // raw prompt, no chat template
   std::shared_ptr<service::RequestHandle> handle;
   std::vector<TokenId> promptIds;               // of the finished request
+  ReasoningStats reasoning;                     // of the finished request's answer
   std::size_t startTokens = 0;                  // of the answer before this request
   std::size_t savedTokens = 0, savedBytes = 0;  // of the answer, on disk
   bool saving = false;                          // a part is on its way to disk

@@ -126,6 +126,7 @@ void ConversationService::Impl::submit(const TurnPtr& turn) {
   request.sampling = turn->sampling();
   request.maxTokens = turn->settings.maxTokens;
   request.minTokens = turn->settings.minTokens;
+  request.reasoning = turn->settings.reasoning;
   request.stop = turn->settings.stop;
   request.stopTokens = turn->settings.stopTokens;
   request.speculation = turn->settings.speculation;
@@ -147,6 +148,7 @@ void ConversationService::Impl::onEvent(const TurnPtr& turn, service::Generation
     onPiece(*turn, std::move(piece->piece));
   } else if (const auto* finished = std::get_if<service::FinishedEvent>(&event)) {
     turn->promptIds = finished->prompt;
+    turn->reasoning = finished->reasoning;
     onFinished(turn, finished->stats);
   } else if (const auto* failed = std::get_if<service::FailedEvent>(&event)) {
     onFailed(turn, failed->error, failed->stats);

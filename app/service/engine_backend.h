@@ -16,6 +16,7 @@
 
 #include "engine/base/status.h"
 #include "engine/session/generation.h"
+#include "engine/session/reasoning_options.h"
 #include "engine/speculation/round_report.h"
 
 namespace tandem::service {
@@ -73,6 +74,7 @@ struct GenerateRequest {
   std::vector<std::string> stop = {};    // the answer ends before the first of these
   std::vector<TokenId> stopTokens = {};  // and with one of these
   int minTokens = 0;                     // but not before it has so many tokens
+  ReasoningOptions reasoning = {};
   bool fingerprint = false;  // whether GenerationStats::logitsFingerprint is wanted; it takes time
 };
 
@@ -97,6 +99,7 @@ struct WarningEvent {
 struct FinishedEvent {
   GenerationStats stats;
   std::vector<TokenId> prompt = {};  // its token ids, where the request came to run
+  ReasoningStats reasoning = {};     // of the whole answer
 };
 struct FailedEvent {
   Error error;

@@ -124,6 +124,7 @@ GenerationEvent EngineService::runRequest(const RequestPtr& request) {
                               .stop = what.stop,
                               .stopTokens = what.stopTokens,
                               .minTokens = what.minTokens,
+                              .reasoning = what.reasoning,
                               .fingerprint = what.fingerprint};
   const GenerationCallbacks callbacks{
       .prefill =
@@ -139,7 +140,7 @@ GenerationEvent EngineService::runRequest(const RequestPtr& request) {
   stats.queueMs = waited;
   if (stats.completionTokens > 0) stats.ttftMs += waited;
   stats.totalMs += waited;
-  if (outcome.status.ok()) return FinishedEvent{stats, generation.prompt};
+  if (outcome.status.ok()) return FinishedEvent{stats, generation.prompt, outcome.reasoning};
   return FailedEvent{outcome.status.error(), stats};
 }
 

@@ -19,6 +19,11 @@ std::vector<TokenId> endsOf(const Generation& request, const Tokenizer& tokenize
   return ends;
 }
 
+std::optional<ReasoningMarks> marksOf(const Model& model) {
+  const auto source = model.file().getString("tokenizer.chat_template");
+  return source.ok() && *source ? reasoningMarks(**source) : std::nullopt;
+}
+
 }  // namespace
 
 AnswerRun::AnswerRun(Decoder& decoder, Sequence& sequence, SpeculationResources& resources,
@@ -33,6 +38,7 @@ AnswerRun::AnswerRun(Decoder& decoder, Sequence& sequence, SpeculationResources&
       tokenizer_(decoder.model().tokenizer()),
       text_(decoder.model().sharedTokenizer(), request.stop, request.minTokens),
       chooser_(request.sampling, request.minTokens, endsOf(request, tokenizer_)),
+      reasoning_(decoder.model().sharedTokenizer(), marksOf(decoder.model()), request.reasoning),
       hash_(XXH3_createState()) {
   XXH3_64bits_reset(hash_.get());
   contextLength_ = request.contextLength > 0 ? request.contextLength : decoder.model().config().contextLength;
@@ -80,9 +86,11 @@ Status AnswerRun::takeRead() {
 
   startSpeculation();
   chooser_.begin(request_.prompt);
+  reasoning_.begin(request_.prompt);
   for (const TokenId token : request_.answerSoFar) {
     text_.replay(token);
     chooser_.push(token);
+    reasoning_.push(token);
   }
   const Draft none;
   const Acceptance first = accept(none);
@@ -164,14 +172,17 @@ TokenId AnswerRun::choose(const Draft& draft, int node) {
   const std::span<const float> logits = decoder_.logits(node + 1);
   if (request_.fingerprint) XXH3_64bits_update(hash_.get(), logits.data(), logits.size_bytes());
   TokenId token = -1;
-  if (chooser_.takesHighest()) {
+  if (const auto forced = reasoning_.forced()) {
+    token = *forced;
+  } else if (chooser_.takesHighest()) {
     token = decoder_.best(node + 1);
   } else if (request_.sampling.sampler == Sampler::kRejection && !request_.sampling.greedy()) {
     token = rejectionChoice(draft, node, chooser_.scores(logits), request_.sampling, chooser_.answered());
   } else {
     token = chooser_.choose(logits);
   }
-  if (request_.speculation.relaxed()) token = relaxedChoice(draft, node, logits, token, request_.speculation);
+  if (request_.speculation.relaxed() && !reasoning_.forced())
+    token = relaxedChoice(draft, node, logits, token, request_.speculation);
   if (request_.sampling.logprobs >= 0) taken_.logprobs.push_back(chooser_.logprobs(logits, token));
   if (callbacks_.chosen) callbacks_.chosen(token, logits);
   return token;
@@ -182,6 +193,7 @@ bool AnswerRun::certain(TokenId token) {
   const bool isStop = std::ranges::find(request_.stopTokens, token) != request_.stopTokens.end();
   const std::string text = isStop ? std::string() : text_.push(token);
   chooser_.push(token);
+  reasoning_.push(token);
   taken_.text += text;
   taken_.tokens.push_back({token, TokenOrigin::kPlain, static_cast<std::uint32_t>(text.size())});
   outcome_.tokens.push_back(token);
@@ -238,6 +250,7 @@ GenerationOutcome AnswerRun::finish() {
     if (!tail.text.empty() && callbacks_.piece) callbacks_.piece(std::move(tail));
     stats.decodeMs = total_.ms() - stats.ttftMs;
   }
+  outcome_.reasoning = reasoning_.stats();
   stats.completionTokens = static_cast<int>(outcome_.tokens.size());
   stats.totalMs = total_.ms();
   if (request_.fingerprint) stats.logitsFingerprint = XXH3_64bits_digest(hash_.get());

@@ -16,6 +16,7 @@
 #include "engine/sampler/chooser.h"
 #include "engine/session/answer_text.h"
 #include "engine/session/generator.h"
+#include "engine/session/reasoning.h"
 #include "engine/speculation/speculator.h"
 
 namespace tandem {
@@ -76,6 +77,7 @@ class AnswerRun {
   const Tokenizer& tokenizer_;
   AnswerText text_;
   Chooser chooser_;
+  Reasoning reasoning_;
   std::unique_ptr<XXH3_state_t, HashState> hash_;
   std::optional<Speculator> speculator_;
   std::vector<TokenId> context_;  // prompt and the answer so far

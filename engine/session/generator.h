@@ -15,6 +15,7 @@
 #include "engine/base/status.h"
 #include "engine/model/decoder.h"
 #include "engine/session/generation.h"
+#include "engine/session/reasoning_options.h"
 #include "engine/speculation/drafter.h"
 #include "engine/speculation/resources.h"
 #include "engine/speculation/round_report.h"
@@ -37,6 +38,7 @@ struct Generation {
   // While the answer, answerSoFar included, has fewer tokens, end and stop tokens are barred and stop strings
   // do not end it. At most what the answer may have.
   int minTokens = 0;
+  ReasoningOptions reasoning = {};
   bool endAtEndTokens = true;  // false: end tokens do not end the text (for measurements)
   bool fingerprint =
       true;  // false: no GenerationStats::logitsFingerprint, whose hash reads every logit again
@@ -67,9 +69,10 @@ struct GenerationCallbacks {
 };
 
 struct GenerationOutcome {
-  Status status;                // ok also for kLength and kCancelled
-  GenerationStats stats;        // as far as it came
-  std::vector<TokenId> tokens;  // the new ones, the end token included
+  Status status;                  // ok also for kLength and kCancelled
+  GenerationStats stats;          // as far as it came
+  std::vector<TokenId> tokens;    // the new ones, the end token included
+  ReasoningStats reasoning = {};  // of the whole answer
 };
 
 class Generator {

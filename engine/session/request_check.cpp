@@ -23,6 +23,8 @@ Status checkEnds(const Generation& request, int vocabulary) {
   }
   if (request.maxTokens < 0) return refuse("max_tokens", "max_tokens must be 0 (no limit) or more");
   if (request.minTokens < 0) return refuse("min_tokens", "min_tokens must be 0 or more");
+  if (request.reasoning.budget < 0)
+    return refuse("reasoning_budget", "reasoning_budget must be 0 (no limit) or more");
   const std::size_t most = request.answerSoFar.size() + static_cast<std::size_t>(request.maxTokens);
   if (request.maxTokens > 0 && static_cast<std::size_t>(request.minTokens) > most)
     return refuse("min_tokens", "min_tokens must not be above max_tokens");

@@ -77,6 +77,7 @@ void TestTexts::settingsRoundTrip() {
   own.sampling.noRepeatNgramSize = 4;
   own.sampling.logitBias = {{12, -100}, {7, 0.3f}};
   own.minTokens = 2;
+  own.reasoning = {.budget = 50, .stallClose = true};
   own.stop = {"\n\n", "\xff"};
   own.stopTokens = {9, 8};
   own.maxTokens = 7;
@@ -93,13 +94,20 @@ void TestTexts::settingsRoundTrip() {
   QVERIFY(read.sampling.presencePenalty == -0.5f && read.sampling.frequencyPenalty == 0.25f);
   QVERIFY(read.sampling.penaltyWindow == 64 && read.sampling.noRepeatNgramSize == 4);
   QVERIFY(std::ranges::is_permutation(read.sampling.logitBias, own.sampling.logitBias));
+  QVERIFY(read.reasoning == own.reasoning);
   QVERIFY(read.minTokens == 2 && read.stopTokens == own.stopTokens);
   QVERIFY((read.stop == std::vector<std::string>{"\n\n", "\xEF\xBF\xBD"}));
   QCOMPARE(extraToJson(SamplingParams(), AnswerSettings(), ""), std::string());
-  QCOMPARE(extraToJson(own.sampling, own, ""),
-           std::string(R"({"options":{"choice":3,"frequency_penalty":0.25,"logit_bias":2,"min_tokens":2,)"
-                       R"("no_repeat_ngram_size":4,"penalty_window":64,"presence_penalty":-0.5,)"
-                       R"("repetition_penalty":1.1,"stop":2,"stop_token_ids":2}})"));
+  QCOMPARE(
+      extraToJson(own.sampling, own, ""),
+      std::string(
+          R"({"options":{"choice":3,"frequency_penalty":0.25,"logit_bias":2,"min_tokens":2,)"
+          R"("no_repeat_ngram_size":4,"penalty_window":64,"presence_penalty":-0.5,"reasoning_budget":50,)"
+          R"("repetition_penalty":1.1,"stall_close":true,"stop":2,"stop_token_ids":2}})"));
+  QCOMPARE(extraToJson(SamplingParams(), AnswerSettings(), "", {.tokens = 7, .end = ReasoningEnd::kStall}),
+           std::string(R"({"reasoning":{"closed":"stall","tokens":7}})"));
+  QCOMPARE(extraToJson(SamplingParams(), AnswerSettings(), "", {.tokens = 7, .end = ReasoningEnd::kOwn}),
+           std::string());
   own.seedGiven = false;
   QVERIFY(!settingsFromJson(settingsToJson(own, defaults), defaults).seedGiven);
 }
