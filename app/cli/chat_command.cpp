@@ -46,6 +46,7 @@ struct ChatOptions {
     append(table, draftModelTable(engine));
     append(table, engineTable(engine));
     append(table, contextTable(engine));
+    append(table, cacheTable(engine));
     return table;
   }
 };

@@ -83,6 +83,33 @@ OptionTable contextTable(EngineChoice& choice) {
            wholeNumber(choice.contextLength, 0, kMaxInt)}};
 }
 
+OptionTable cacheTable(EngineChoice& choice) {
+  PrefixCacheOptions& cache = choice.engine.cache;
+  cache.budget = service::kAutomaticBudget;
+  const auto mebibytes = [&cache](std::string_view value) -> Status {
+    int n = 0;
+    if (Status status = wholeNumber(n, 0, 1 << 24)(value); !status) return status;
+    cache.budget = static_cast<std::size_t>(n) << 20;
+    return {};
+  };
+  const auto endAnchor = [&cache](std::string_view value) -> Status {
+    if (value != "on" && value != "off") return badArgument("must be on or off", "end-anchor");
+    cache.endAnchor = value == "on";
+    return {};
+  };
+  const auto none = [&cache](std::string_view) {
+    cache.budget = 0;
+    return Status();
+  };
+  return {
+      {"--cache-mib", 0, "N", "memory for texts that were read; the default is an eighth of what is free",
+       mebibytes},
+      {"--end-anchor", 0, "on|off", "keep the state at the end of an answer, of models that have one (on)",
+       endAnchor},
+      {"--no-cache", 0, "", "read every prompt from its first token", none},
+  };
+}
+
 OptionTable speculationTable(SpeculationOptions& speculation) {
   return {
       {"--spec", 0, "NAMES",

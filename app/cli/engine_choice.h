@@ -25,6 +25,9 @@ struct EngineChoice {
 OptionTable modelTable(EngineChoice& choice);
 OptionTable engineTable(EngineChoice& choice);
 OptionTable contextTable(EngineChoice& choice);  // --ctx
+// --cache-mib, --end-anchor, --no-cache: for what reads several texts with one model. Sets the automatic
+// budget.
+OptionTable cacheTable(EngineChoice& choice);
 
 OptionTable speculationTable(SpeculationOptions& speculation);  // --spec, --shape, --relax-tau, --relax-rank
 OptionTable draftModelTable(EngineChoice& choice);              // --draft-model

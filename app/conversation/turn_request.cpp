@@ -6,17 +6,22 @@ namespace tandem {
 
 service::GenerateRequest promptOf(const ConversationView& view, MessageId answer, bool completion) {
   service::GenerateRequest request;
+  request.conversation = view.record.id;
   if (!completion && !view.record.systemPrompt.empty()) {
     request.messages.push_back({"system", view.record.systemPrompt});
   }
   for (const storage::MessageRecord& message : view.path) {
     if (message.id == answer) break;
-    if (completion) {
-      request.rawPrompt += message.content;
-    } else {
+    // Without ids for a person's messages, and for answers of which none are stored.
+    std::vector<TokenId> ids(message.tokenIds.begin(), message.tokenIds.end());
+    if (!completion) {
       const bool user = message.role == storage::Role::kUser;
-      request.messages.push_back({user ? "user" : "assistant", message.content});
+      request.messages.push_back({user ? "user" : "assistant", message.content, std::move(ids)});
+      continue;
     }
+    if (!ids.empty())
+      request.rawAnswers.push_back({request.rawPrompt.size(), message.content.size(), std::move(ids)});
+    request.rawPrompt += message.content;
   }
   return request;
 }

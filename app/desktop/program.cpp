@@ -83,6 +83,7 @@ int runProgram(int argc, char** argv, const std::function<void(Composition&)>& o
     return std::make_shared<storage::DraftTexts>(path, vocabulary);
   };
   engineOptions.weightCache = places.value().weights().string();
+  engineOptions.cache.budget = service::kAutomaticBudget;
   service::EngineService engine(engineOptions);
   Composition composition(*store.value(), engine, places.value());
   QObject::connect(&instance, &SingleInstance::raiseAsked, &application, [&] { composition.raise(); });

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/base/status.h"
+#include "engine/cache/prefix_cache.h"
 #include "engine/session/generation.h"
 #include "engine/session/reasoning_options.h"
 #include "engine/speculation/round_report.h"
@@ -62,11 +63,19 @@ struct LoadOptions {
 struct PromptMessage {
   std::string role;  // "system", "user", "assistant"
   std::string content;
+  std::vector<TokenId> tokens = {};  // of an answer: the ids that the model wrote it with
+};
+
+// A stretch of a text that a model wrote.
+struct AnswerSpan {
+  std::size_t begin = 0, bytes = 0;
+  std::vector<TokenId> tokens;  // as PromptMessage::tokens
 };
 
 struct GenerateRequest {
   std::vector<PromptMessage> messages;  // chat: rendered by the model's template
   std::string rawPrompt;                // completion: used when `messages` is empty
+  std::vector<AnswerSpan> rawAnswers;   // the stretches of rawPrompt that are answers, in order
   std::vector<TokenId> answerSoFar;     // Continue: goes on at index answerSoFar.size() of the answer
   SamplingParams sampling;
   int maxTokens = 0;  // of new tokens; 0: until the context is full
@@ -75,7 +84,9 @@ struct GenerateRequest {
   std::vector<TokenId> stopTokens = {};  // and with one of these
   int minTokens = 0;                     // but not before it has so many tokens
   ReasoningOptions reasoning = {};
-  bool fingerprint = false;  // whether GenerationStats::logitsFingerprint is wanted; it takes time
+  bool fingerprint = false;       // whether GenerationStats::logitsFingerprint is wanted; it takes time
+  bool cached = true;             // whether it may go on from earlier texts and is kept for later ones
+  std::int64_t conversation = 0;  // whose text it is, for the cache's list; 0: none
 };
 
 struct QueuedEvent {
@@ -115,6 +126,12 @@ struct LoadProgressEvent {
 using LoadEvent = std::variant<LoadProgressEvent, ModelInfo, Error>;
 using LoadSink = std::function<void(LoadEvent)>;
 
+// An entry of the cache with words for a person.
+struct CachedText {
+  CacheEntry entry;
+  std::string words;  // the beginning of its text
+};
+
 // A running or waiting request. Dropping the handle does not cancel it.
 class RequestHandle {
  public:
@@ -137,6 +154,9 @@ class EngineBackend {
   // Tokens the prompt of `request` would have (template included). Answers on a backend thread; of several
   // waiting counts only the newest is answered with a number, the others with kCancelled.
   virtual void countTokens(GenerateRequest request, std::function<void(Result<int>)> sink) = 0;
+
+  // What the loaded model's cache holds now; empty where there is none.
+  virtual std::vector<CachedText> cachedTexts() const { return {}; }
 };
 
 }  // namespace tandem::service

@@ -68,6 +68,23 @@ void EngineService::countTokens(GenerateRequest request, std::function<void(Resu
   }
 }
 
+std::vector<CachedText> EngineService::cachedTexts() const {
+  std::shared_ptr<const Model> model;
+  std::shared_ptr<PrefixCache> cache;
+  {
+    const std::lock_guard lock(mutex_);
+    model = current_;
+    cache = cache_;
+  }
+  std::vector<CachedText> texts;
+  if (!cache) return texts;
+  for (CacheEntry& entry : cache->entries()) {
+    std::string words = model->tokenizer().decode(entry.first);
+    texts.push_back({std::move(entry), std::move(words)});
+  }
+  return texts;
+}
+
 void EngineService::loop() {
   while (const std::optional<Job> job = queue_->take()) {
     if (job->load) {
@@ -102,6 +119,7 @@ void EngineService::runLoad(const LoadPtr& load) {
   {
     const std::lock_guard lock(mutex_);
     current_ = engine_->model();
+    cache_ = engine_->cache();
     info_ = engine_->info();
   }
   queue_->endLoad(load, engine_->info());
@@ -125,7 +143,9 @@ GenerationEvent EngineService::runRequest(const RequestPtr& request) {
                               .stopTokens = what.stopTokens,
                               .minTokens = what.minTokens,
                               .reasoning = what.reasoning,
-                              .fingerprint = what.fingerprint};
+                              .fingerprint = what.fingerprint,
+                              .cache = what.cached ? engine_->cache().get() : nullptr,
+                              .conversation = what.conversation};
   const GenerationCallbacks callbacks{
       .prefill =
           [&](int done, int total) {

@@ -34,6 +34,7 @@ class EngineService : public EngineBackend {
   std::optional<ModelInfo> model() const override;
   std::shared_ptr<RequestHandle> submit(GenerateRequest request, GenerationSink sink) override;
   void countTokens(GenerateRequest request, std::function<void(Result<int>)> sink) override;
+  std::vector<CachedText> cachedTexts() const override;
 
  private:
   // The worker thread.
@@ -46,8 +47,9 @@ class EngineService : public EngineBackend {
   TokenCounter counter_{events_};
   const std::shared_ptr<RequestQueue> queue_;
 
-  mutable std::mutex mutex_;  // guards current_ and info_
+  mutable std::mutex mutex_;  // guards current_, cache_ and info_
   std::shared_ptr<const Model> current_;
+  std::shared_ptr<PrefixCache> cache_;
   std::optional<ModelInfo> info_;
 
   std::unique_ptr<LoadedEngine> engine_;  // the worker's

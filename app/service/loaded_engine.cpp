@@ -9,6 +9,11 @@
 #include "engine/speculation/vocabulary_match.h"
 
 namespace tandem::service {
+namespace {
+
+constexpr std::uint64_t kMostBudget = std::uint64_t{1} << 30;
+
+}  // namespace
 
 int boundedContext(const MemoryPlan& plan, const ModelConfig& config, int wanted, kernels::CacheType type) {
   const int asked = wanted > 0 ? std::min(wanted, config.contextLength) : config.contextLength;
@@ -46,14 +51,19 @@ Result<std::unique_ptr<LoadedEngine>> LoadedEngine::make(const std::string& path
       *model, {.kernels = engine.kernels, .threads = options.threads, .cacheType = engine.cacheType});
   if (!decoder) return decoder.error();
   const ModelConfig& config = (*model)->config();
-  const int context =
-      boundedContext(Model::plan((*model)->file(), config), config, options.contextLength, engine.cacheType);
+  const MemoryPlan plan = Model::plan((*model)->file(), config);
+  const int context = boundedContext(plan, config, options.contextLength, engine.cacheType);
   if (context == 0) {
     return Error{ErrorCode::kOutOfMemory,
                  "This machine has no memory left for the model's context. Close other programs, or choose a "
                  "smaller model."};
   }
   std::unique_ptr<LoadedEngine> loaded(new LoadedEngine(std::move(*model), std::move(*decoder), context));
+  PrefixCacheOptions cache = engine.cache;
+  if (cache.budget == kAutomaticBudget)
+    cache.budget = plan.available == 0 ? kMostBudget : std::min(kMostBudget, plan.available / 8);
+  if (cache.budget > 0)
+    loaded->cache_ = std::make_shared<PrefixCache>(loaded->decoder_->newSequence(), cache);
   loaded->info_.loadMs = watch.ms();
   if (engine.openStore) loaded->generator_.speculation().store = engine.openStore(loaded->info_.vocabulary);
   if (!options.draftModelPath.empty()) loaded->addDraftModel(options, engine);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -12,6 +13,9 @@
 
 namespace tandem::service {
 
+// A cache budget that is chosen at load: an eighth of the free memory, at most 1 GiB.
+inline constexpr std::size_t kAutomaticBudget = std::numeric_limits<std::size_t>::max();
+
 // How the engine computes and what it may draft from; nothing of it changes a text but the cache's type.
 struct EngineOptions {
   const kernels::KernelSet* kernels = nullptr;  // null: the best of this CPU
@@ -19,6 +23,8 @@ struct EngineOptions {
   std::string weightCache = {};  // folder where interleaved weights are kept; empty: they are not
   // Gives the store of earlier texts of a vocabulary (ModelInfo::vocabulary); empty: there is none.
   std::function<std::shared_ptr<TextStore>(const std::string& vocabulary)> openStore = {};
+  // Of texts that were read; the budget may be kAutomaticBudget, and without one there is no cache.
+  PrefixCacheOptions cache = {};
 };
 
 class LoadedEngine {
@@ -33,6 +39,8 @@ class LoadedEngine {
   Decoder& decoder() { return *decoder_; }
   Generator& generator() { return generator_; }
   const ModelInfo& info() const { return info_; }
+  // Of texts that were read; null: none.
+  const std::shared_ptr<PrefixCache>& cache() const { return cache_; }
 
  private:
   // load() without the checks of the options; lets exceptions through.
@@ -44,6 +52,7 @@ class LoadedEngine {
 
   std::shared_ptr<const Model> model_;
   std::unique_ptr<Decoder> decoder_;
+  std::shared_ptr<PrefixCache> cache_;
   Generator generator_;
   ModelInfo info_;
 };

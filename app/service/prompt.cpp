@@ -1,10 +1,14 @@
 #include "app/service/prompt.h"
 
+#include "app/service/answer_ids.h"
+
 namespace tandem::service {
 
 Result<std::vector<TokenId>> promptIds(const Model& model, const GenerateRequest& request) {
-  const Tokenizer& tokenizer = model.tokenizer();
-  if (request.messages.empty()) return tokenizer.encode(request.rawPrompt, Bos::kAsModel);
+  if (request.messages.empty()) {
+    return encodeWithAnswers(model.sharedTokenizer(), TaggedText(request.rawPrompt, false),
+                             request.rawAnswers);
+  }
   const Result<ChatTemplate>& chat = model.chatTemplate();
   if (!chat && chat.error().code == ErrorCode::kNotFound) {
     return Error{
@@ -20,7 +24,8 @@ Result<std::vector<TokenId>> promptIds(const Model& model, const GenerateRequest
   }
   const Result<TaggedText> text = chat->render(rendered);
   if (!text) return text.error();
-  return tokenizer.encode(*text, Bos::kAsModel);
+  return encodeWithAnswers(model.sharedTokenizer(), *text,
+                           findAnswers(*chat, request.messages, text->text()));
 }
 
 }  // namespace tandem::service

@@ -60,10 +60,18 @@ class KvScratch {
 
 class KvSequence {
  public:
+  using Page = std::shared_ptr<std::byte[]>;  // (layer, part, kvHead, kTile, stride)
+
   explicit KvSequence(const KvLayout& layout) : layout_(layout) {}
+  // A sequence of pages that others may hold too. REQUIRES: every position below `length` has its row in
+  // them, and there are no more pages than that takes.
+  KvSequence(const KvLayout& layout, std::vector<Page> pages, int length)
+      : layout_(layout), pages_(std::move(pages)), length_(length) {}
 
   int length() const { return length_; }  // committed positions
   const KvLayout& layout() const { return layout_; }
+  // Page i holds the positions from i * kTile on; whoever keeps one makes it shared, and so read-only.
+  std::span<const Page> pages() const { return pages_; }
 
   // The row of a committed position. REQUIRES: position < length().
   const std::byte* row(int layer, KvPart part, int head, int position) const {
@@ -82,8 +90,6 @@ class KvSequence {
   bool sameBytes(const KvSequence& other) const;
 
  private:
-  using Page = std::shared_ptr<std::byte[]>;
-
   std::size_t offset(int layer, KvPart part, int head, int slot) const {
     const int plane = (layer * 2 + static_cast<int>(part)) * layout_.kvHeads + head;
     return (static_cast<std::size_t>(plane) * kernels::kTile + slot) * layout_.rowBytes();

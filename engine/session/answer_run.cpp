@@ -39,11 +39,13 @@ AnswerRun::AnswerRun(Decoder& decoder, Sequence& sequence, SpeculationResources&
       text_(decoder.model().sharedTokenizer(), request.stop, request.minTokens),
       chooser_(request.sampling, request.minTokens, endsOf(request, tokenizer_)),
       reasoning_(decoder.model().sharedTokenizer(), marksOf(decoder.model()), request.reasoning),
+      cache_(request.cache, request.conversation),
       hash_(XXH3_createState()) {
   XXH3_64bits_reset(hash_.get());
   contextLength_ = request.contextLength > 0 ? request.contextLength : decoder.model().config().contextLength;
   outcome_.stats.seed = request_.sampling.seed;
   outcome_.status = check();
+  if (!ended()) begin();
 }
 
 Status AnswerRun::check() {
@@ -54,6 +56,21 @@ Status AnswerRun::check() {
   left_ = contextLength_ - static_cast<int>(context_.size());
   if (request_.maxTokens > 0) left_ = std::min(left_, request_.maxTokens);
   return {};
+}
+
+// What the cache knows of the context need not be read.
+void AnswerRun::begin() {
+  cache_.begin(context_, sequence_);
+  read_ = static_cast<std::size_t>(sequence_.length());
+  outcome_.stats.cachedTokens = sequence_.length();
+  if (read_ > 0 && callbacks_.prefill)
+    callbacks_.prefill(static_cast<int>(read_), static_cast<int>(context_.size()));
+  if (reading()) return;
+  if (cancel_ && cancel_->load()) {
+    outcome_.status = Error{ErrorCode::kCancelled, "the request was stopped"};
+  } else {
+    first();
+  }
 }
 
 RunPass AnswerRun::prepare(int rows) {
@@ -78,12 +95,18 @@ void AnswerRun::prepareRead(int rows) {
 // Commits the chunk; after the last one the first token is chosen.
 Status AnswerRun::takeRead() {
   const int count = batch_.size();
-  if (Status s = decoder_.commit(sequence_, firstRows(count)); !s.ok()) return s;
+  if (Status s = cache_.commit(decoder_, sequence_, firstRows(count)); !s.ok()) return s;
   read_ += count;
   if (callbacks_.prefill) callbacks_.prefill(static_cast<int>(read_), static_cast<int>(context_.size()));
   if (reading()) return {};
-  outcome_.stats.prefillMs = total_.ms();
+  cache_.contextRead(sequence_, decoder_.logits(0));
+  first();
+  return {};
+}
 
+// The context is read: the first token is chosen.
+void AnswerRun::first() {
+  outcome_.stats.prefillMs = total_.ms();
   startSpeculation();
   chooser_.begin(request_.prompt);
   reasoning_.begin(request_.prompt);
@@ -96,8 +119,8 @@ Status AnswerRun::takeRead() {
   const Acceptance first = accept(none);
   outcome_.stats.ttftMs = total_.ms();
   add(none, first);
+  speculator_->begin(context_);
   speculator_->begin(outcome_.tokens);
-  return {};
 }
 
 void AnswerRun::startSpeculation() {
@@ -105,7 +128,6 @@ void AnswerRun::startSpeculation() {
       request_.speculation, resources_,
       DraftTarget{decoder_.model().config().vocabulary, &decoder_, &sequence_, &request_.sampling},
       request_.answerSoFar.size());
-  speculator_->begin(context_);
   if (!callbacks_.warning) return;
   for (const std::string& sentence : speculator_->warnings())
     callbacks_.warning(sentence);
@@ -147,7 +169,7 @@ Status AnswerRun::takeRound() {
   rows_.assign(1, 0);
   for (const int node : accepted.path)
     rows_.push_back(node + 1);
-  if (Status s = decoder_.commit(sequence_, rows_); !s.ok()) return s;
+  if (Status s = cache_.commit(decoder_, sequence_, rows_); !s.ok()) return s;
   report_.commitMs = watch_.lap();
 
   count(accepted);
@@ -169,12 +191,14 @@ Acceptance AnswerRun::accept(const Draft& draft) {
 
 // The target's token after a node of the last pass; the chooser has gone down that node's path.
 TokenId AnswerRun::choose(const Draft& draft, int node) {
-  const std::span<const float> logits = decoder_.logits(node + 1);
+  // Before the first pass of a context that was known whole, its logits are the cache's.
+  const bool known = outcome_.tokens.empty() && cache_.logits();
+  const std::span<const float> logits = known ? std::span(*cache_.logits()) : decoder_.logits(node + 1);
   if (request_.fingerprint) XXH3_64bits_update(hash_.get(), logits.data(), logits.size_bytes());
   TokenId token = -1;
   if (const auto forced = reasoning_.forced()) {
     token = *forced;
-  } else if (chooser_.takesHighest()) {
+  } else if (chooser_.takesHighest() && !known) {
     token = decoder_.best(node + 1);
   } else if (request_.sampling.sampler == Sampler::kRejection && !request_.sampling.greedy()) {
     token = rejectionChoice(draft, node, chooser_.scores(logits), request_.sampling, chooser_.answered());
@@ -251,6 +275,10 @@ GenerationOutcome AnswerRun::finish() {
     stats.decodeMs = total_.ms() - stats.ttftMs;
   }
   outcome_.reasoning = reasoning_.stats();
+  if (outcome_.status.ok()) {
+    context_.insert(context_.end(), outcome_.tokens.begin(), outcome_.tokens.end());
+    cache_.end(context_, sequence_);
+  }
   stats.completionTokens = static_cast<int>(outcome_.tokens.size());
   stats.totalMs = total_.ms();
   if (request_.fingerprint) stats.logitsFingerprint = XXH3_64bits_digest(hash_.get());

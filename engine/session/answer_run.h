@@ -17,6 +17,7 @@
 #include "engine/session/answer_text.h"
 #include "engine/session/generator.h"
 #include "engine/session/reasoning.h"
+#include "engine/session/run_cache.h"
 #include "engine/speculation/speculator.h"
 
 namespace tandem {
@@ -29,7 +30,9 @@ struct RunPass {
 
 class AnswerRun {
  public:
-  // Checks the request; what is wrong ends the run. `sequence` is empty. `cancel` may be null.
+  // Checks the request; what is wrong ends the run. Takes over what the request's cache knows of the context;
+  // where that is all of it, with the logits behind it, the first token is chosen and handed out at once.
+  // `sequence` is empty. `cancel` may be null.
   // REQUIRES: all but `cancel` outlive the run.
   AnswerRun(Decoder& decoder, Sequence& sequence, SpeculationResources& resources, const Generation& request,
             const GenerationCallbacks& callbacks, const std::atomic<bool>* cancel);
@@ -53,6 +56,8 @@ class AnswerRun {
 
  private:
   Status check();
+  void begin();
+  void first();
   void prepareRead(int rows);
   void prepareRound(int rows);
   Status takeRead();
@@ -78,10 +83,11 @@ class AnswerRun {
   AnswerText text_;
   Chooser chooser_;
   Reasoning reasoning_;
+  RunCache cache_;
   std::unique_ptr<XXH3_state_t, HashState> hash_;
   std::optional<Speculator> speculator_;
   std::vector<TokenId> context_;  // prompt and the answer so far
-  std::size_t read_ = 0;          // of the context, tokens that are committed
+  std::size_t read_ = 0;          // of the context, tokens that the sequence holds
   Batch batch_;                   // the pass that is prepared,
   std::vector<int> rows_;         // its rows whose logits are needed; then those that are committed
   Draft draft_;                   // the round's

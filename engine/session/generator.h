@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/base/status.h"
+#include "engine/cache/prefix_cache.h"
 #include "engine/model/decoder.h"
 #include "engine/session/generation.h"
 #include "engine/session/reasoning_options.h"
@@ -42,6 +43,9 @@ struct Generation {
   bool endAtEndTokens = true;  // false: end tokens do not end the text (for measurements)
   bool fingerprint =
       true;  // false: no GenerationStats::logitsFingerprint, whose hash reads every logit again
+  // Where earlier texts are found and this one is kept; null: nowhere. Of the decoder that runs this.
+  PrefixCache* cache = nullptr;
+  std::int64_t conversation = 0;  // whose text it is, for the cache's list
 };
 
 // All that one round computed.

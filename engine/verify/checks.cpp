@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/model/decoder.h"
+#include "engine/verify/cache_checks.h"
 #include "engine/verify/speculation_checks.h"
 #include "engine/verify/token_stream.h"
 #include "engine/verify/tree_checks.h"
@@ -46,7 +47,7 @@ class Verifier {
     check("fork is exact", &Verifier::forkIsExact);
     check("tree = its paths", &Verifier::treeIsItsPaths);
     check("rejects leave nothing", &Verifier::rejectsLeaveNothing);
-    if (model_->config().hybrid()) check("snapshot resumes", &Verifier::snapshotResumes);
+    check("snapshot resumes", &Verifier::snapshotResumes);
     check("unused slots", &Verifier::unusedSlotsAreNotRead);
     check("thread counts", &Verifier::threadsDoNotMatter);
     check("kernel sets", &Verifier::kernelSetsAgree);
@@ -250,7 +251,10 @@ class Verifier {
     return checkRejects(*decoder_, text_, options_.rejectedRounds, options_.cancel, result);
   }
   Status snapshotResumes(CheckResult& result) {
-    return checkSnapshot(*decoder_, text_, options_.cancel, result);
+    if (model_->config().hybrid()) {
+      if (Status s = checkSnapshot(*decoder_, text_, options_.cancel, result); !s.ok()) return s;
+    }
+    return checkResume(*decoder_, text_, options_.cacheFaults, options_.cancel, result);
   }
 
   Status threadsDoNotMatter(CheckResult& result) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/status.h"
+#include "engine/cache/prefix_cache.h"
 #include "engine/kernels/kernel_set.h"
 #include "engine/model/model.h"
 #include "engine/session/generation.h"
@@ -39,12 +40,13 @@ struct VerifyOptions {
   std::vector<const kernels::KernelSet*> otherSets;  // compared with it
   std::vector<int> threadCounts = {1, 2, 4};
   kernels::CacheType cacheType = kernels::CacheType::kF16;
-  int tokens = 96;          // of the batch-against-decode check
-  int kernelTokens = 24;    // of the kernel-set check: the scalar set is slow
-  int largestBatch = 33;    // rows of the row check
-  int largestTree = 32;     // rows of the tree check
-  int rejectedRounds = 40;  // of the check that rejects leave nothing
-  int generated = 256;      // tokens of each speculation run
+  int tokens = 96;               // of the batch-against-decode check
+  int kernelTokens = 24;         // of the kernel-set check: the scalar set is slow
+  int largestBatch = 33;         // rows of the row check
+  int largestTree = 32;          // rows of the tree check
+  int rejectedRounds = 40;       // of the check that rejects leave nothing
+  int generated = 256;           // tokens of each speculation run
+  CacheFaults cacheFaults = {};  // planted by tests
   const std::atomic<bool>* cancel = nullptr;
 };
 
