@@ -58,9 +58,9 @@ class TestReuse : public QObject {
   PromptMessage ask(const GenerateRequest& what, GenerationStats& stats) {
     Answer warm, cold;
     warm_->submit(what, warm.sink());
-    if (!warm.waitForEnd()) qWarning("no end within a minute");
+    if (!warm.waitForEnd(std::chrono::minutes(5))) qWarning("no end within a minute");
     cold_->submit(what, cold.sink());
-    if (!cold.waitForEnd()) qWarning("no end within a minute");
+    if (!cold.waitForEnd(std::chrono::minutes(5))) qWarning("no end within a minute");
     const auto ended = warm.last<FinishedEvent>(), expected = cold.last<FinishedEvent>();
     if (!ended || !expected) {
       QTest::qFail("no answer", __FILE__, __LINE__);
