@@ -79,7 +79,8 @@ class Decoder {
   TokenId best(int i) const { return best_[i]; }
 
   // Appends rows of the last pass to the sequence it was computed for. REQUIRES: the rows are a path from the
-  // batch's root, possibly cut short; or they go on with a path whose beginning was committed before. Error: kOutOfMemory, with the sequence unchanged.
+  // batch's root, possibly cut short; or they go on with a path whose beginning was committed before. Error:
+  // kOutOfMemory, with the sequence unchanged.
   Status commit(Sequence& sequence, std::span<const int> rows);
 
   // Reads tokens at the sequence's end, in passes of maxRows(): forwards and commits them; logits(0) are

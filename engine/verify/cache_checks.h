@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-// Resumes a text of at least 40 tokens at, before and behind lines of the grid and ends of pages, and whole.
+// Resumes a text of at least 30 tokens at, before and behind lines of the grid and ends of pages, and whole.
 // Fails too when nothing was taken over.
 Status checkResume(Decoder& decoder, const std::vector<TokenId>& text, const CacheFaults& faults,
                    const std::atomic<bool>* cancel, CheckResult& result);

@@ -89,14 +89,13 @@ class History {
     std::atomic<bool> cancel = false;
     const auto outcome =
         engine_.generator->run(request, {.prefill = [&](int, int) { cancel = true; }}, &cancel);
-    Q_ASSERT(outcome.status.ok());
+    counts_.differing += !outcome.status.ok();
     keep(request, outcome, request.prompt.size() + request.answerSoFar.size());
   }
 
   void answer(Generation request) {
     const int stopAfter = random_.below(4) == 0 ? upTo(request.maxTokens) : 0;
     const GenerationOutcome cold = run(request, stopAfter);
-    Q_ASSERT(cold.status.ok());
     const Sequence expected = engine_.generator->sequence();
     draft(request, cold.tokens);
     request.cache = &cache_;
@@ -105,7 +104,7 @@ class History {
     counts_.prompt += warm.stats.promptTokens;
     counts_.cached += warm.stats.cachedTokens;
     counts_.whole += warm.stats.cachedTokens == warm.stats.promptTokens;
-    counts_.differing += !warm.status.ok() || warm.tokens != cold.tokens ||
+    counts_.differing += !cold.status.ok() || !warm.status.ok() || warm.tokens != cold.tokens ||
                          warm.stats.logitsFingerprint != cold.stats.logitsFingerprint ||
                          !engine_.generator->sequence().sameBytes(expected);
     std::vector<TokenId> context = request.prompt;

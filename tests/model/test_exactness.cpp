@@ -85,7 +85,7 @@ class TestExactness : public QObject {
         QVERIFY2(result.passed, (std::string(set->name) + ": " + result.name + ": " + result.detail).c_str());
       });
       QVERIFY2(status.ok(), status.ok() ? "" : status.error().describe().c_str());
-      QCOMPARE(checks, tiny->config().hybrid() ? 14 : 13);  // without those of text
+      QCOMPARE(checks, 14);  // without those of text
     }
   }
 

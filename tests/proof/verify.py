@@ -4,6 +4,7 @@ import sys
 import models
 
 EXPECTED = {"prefill = decode", "prefill in chunks", "row = itself", "fork is exact", "unused slots", "thread counts",
+            "snapshot resumes",
             "kernel sets", "tokenizer round trip", "speculation own-text", "speculation wrong"}
 wrong = []
 for name in (models.SMOLLM2, models.GEMMA3):
