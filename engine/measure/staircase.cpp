@@ -4,24 +4,9 @@
 #include <numeric>
 #include <random>
 
-#include "engine/base/stopwatch.h"
+#include "engine/model/time_pass.h"
 
 namespace tandem::measure {
-
-namespace {
-
-// Milliseconds of one pass of so many rows behind the sequence, logits of every row included.
-Result<double> timePass(Decoder& decoder, const Sequence& sequence, TokenId token, int rows,
-                        const std::atomic<bool>* cancel) {
-  const std::vector<TokenId> tokens(rows, token);
-  const Batch batch = Batch::chain(tokens, sequence.length());
-  const std::vector<int> all = firstRows(rows);
-  const Stopwatch watch;
-  if (Status s = decoder.forward(sequence, batch, all, cancel); !s.ok()) return s.error();
-  return watch.ms();
-}
-
-}  // namespace
 
 Result<std::vector<std::vector<double>>> timePasses(Decoder& decoder, std::span<const TokenId> context,
                                                     std::span<const int> rowCounts, int repeats,

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/base/stopwatch.h"
+#include "engine/model/time_pass.h"
 
 namespace tandem {
 namespace {
@@ -17,16 +17,6 @@ constexpr std::array kFrame = {1, 32, 8, 2, 16, 4, 24};
 constexpr std::array kBetween = {3, 6, 12, 5, 9, 20, 28, 10, 14, 17, 25};
 constexpr int kFrameTimes = 3, kBetweenTimes = 2;
 
-// Milliseconds of one pass of so many rows over an empty sequence.
-Result<double> timePass(Decoder& decoder, int rows, const std::atomic<bool>* cancel) {
-  const std::vector<TokenId> tokens(rows, 0);
-  const Sequence empty = decoder.newSequence();
-  const Stopwatch watch;
-  if (Status s = decoder.forward(empty, Batch::chain(tokens, 0), firstRows(rows), cancel); !s.ok())
-    return s.error();
-  return watch.ms();
-}
-
 }  // namespace
 
 VerifyCost::VerifyCost() {
@@ -36,13 +26,14 @@ VerifyCost::VerifyCost() {
 
 Status VerifyCost::measure(Decoder& decoder, const std::atomic<bool>* cancel) {
   std::array<double, kMostRows + 1> best{};
+  const Sequence empty = decoder.newSequence();
   const Stopwatch watch;
   const auto time = [&](std::span<const int> counts, int times) -> Status {
     for (int repeat = 0; repeat < times; ++repeat) {
       for (const int rows : counts) {
         const bool needed = best[rows] == 0 && (rows == 1 || rows == kMostRows);
         if (!needed && watch.ms() > kBudgetMs) continue;
-        const Result<double> ms = timePass(decoder, rows, cancel);
+        const Result<double> ms = timePass(decoder, empty, 0, rows, cancel);
         if (!ms.ok()) return ms.error();
         best[rows] = best[rows] == 0 ? *ms : std::min(best[rows], *ms);
       }
