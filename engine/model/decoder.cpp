@@ -42,9 +42,9 @@ int measureThreads(const Model& model, const kernels::KernelSet& kernels, Thread
   for (int turn = 0, part = 0; turn < kTurns; ++turn) {
     for (auto& [threads, ms] : leastMs) {
       pool.useThreads(threads);
-      const int first = part++ % parts * groups, chunks = threads * 4;
+      const int first = part++ % parts * groups;
       const Stopwatch watch;
-      pool.parallelFor(groups, (groups + chunks - 1) / chunks, [&](int begin, int end) {
+      splitProduct(pool, 1, groups, [&](int, int, int begin, int end) {
         kernels.matmulQuantized(head, row, 1, first + begin, first + end, out.data(), out.size());
       });
       ms = std::min(ms, watch.ms());

@@ -75,7 +75,8 @@ void ForwardPass::multiplyExperts(std::initializer_list<ExpertProduct> products,
   }
   for (const ExpertProduct& p : products) {
     const int groups = p.experts.front().groups(), n = p.experts.front().n();
-    split(static_cast<int>(busy.size()) * groups, [&](int begin, int end) {
+    const int units = static_cast<int>(busy.size()) * groups;
+    d_.pool_.parallelFor(units, groupsAtATime(d_.pool_, units), [&](int begin, int end) {
       for (int unit = begin; unit < end;) {
         const auto [expert, at] = busy[unit / groups];
         const int from = unit % groups, to = std::min(groups, from + end - unit);

@@ -8,10 +8,15 @@
 
 namespace tandem {
 
+// Groups of columns that a thread takes at a time; the kernels take four together.
+inline int groupsAtATime(const ThreadPool& pool, int groups) {
+  const int chunks = pool.threads() * 4;
+  return kernels::roundUp((groups + chunks - 1) / chunks, 4);
+}
+
 // Calls body(rowBegin, rowEnd, groupBegin, groupEnd) for parts that cover all rows and groups of columns. Few
-// rows are split by groups, which the kernels take four at a time. Many rows are split into panels too,
-// since a panel is brought in order once for all the columns of a call; a call has no more columns than stay
-// in a core's cache while its panels pass.
+// rows are split by groups. Many rows are split into panels too, since a panel is brought in order once for
+// all the columns of a call; a call has no more columns than stay in a core's cache while its panels pass.
 template <class Body>
 void splitProduct(ThreadPool& pool, int rows, int groups, Body&& body) {
   constexpr int kPanel = kernels::KernelSet::kPanelRows, kGroupsTogether = 64;
@@ -19,8 +24,8 @@ void splitProduct(ThreadPool& pool, int rows, int groups, Body&& body) {
   const int across = (groups + kGroupsTogether - 1) / kGroupsTogether;
   const int down = std::min(panels, (chunks + across - 1) / across);
   if (down < 2) {
-    const int grain = kernels::roundUp((groups + chunks - 1) / chunks, 4);
-    pool.parallelFor(groups, grain, [&](int begin, int end) { body(0, rows, begin, end); });
+    pool.parallelFor(groups, groupsAtATime(pool, groups),
+                     [&](int begin, int end) { body(0, rows, begin, end); });
     return;
   }
   const auto rowOf = [&](int part) { return part == down ? rows : panels * part / down * kPanel; };
