@@ -13,8 +13,8 @@ constexpr Usage kUsage = {
     "verify", "[options]",
     "Runs the engine against itself on the chosen model and compares bits: batch against one at a time, a "
     "row\n"
-    "among others, forks, unused slots, thread counts, kernel sets, the tokenizer, and speculation against\n"
-    "plain decoding. Ends with 1 when a check fails."};
+    "among others, passes that several requests share, forks, unused slots, thread counts, kernel sets, the\n"
+    "tokenizer, and speculation against plain decoding. Ends with 1 when a check fails."};
 
 struct VerifyCommand {
   CommonOptions common;

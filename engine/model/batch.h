@@ -1,4 +1,5 @@
-// What one forward pass computes: rows of tokens hanging on a sequence's last committed position.
+// What one forward pass computes: rows of tokens hanging on the last committed position of a sequence, or of
+// several sequences at once.
 #pragma once
 
 #include <numeric>
@@ -8,6 +9,8 @@
 #include "engine/tokenizer/token_id.h"
 
 namespace tandem {
+
+struct Sequence;
 
 struct BatchRow {
   TokenId token;
@@ -32,6 +35,13 @@ struct Batch {
       batch.add(token, batch.size() - 1, base);
     return batch;
   }
+};
+
+// One sequence's share of a pass.
+struct PassPart {
+  const Sequence& sequence;
+  const Batch& batch;              // what is computed after it
+  std::span<const int> logitRows;  // rows of the batch whose logits are wanted
 };
 
 // Rows 0 … count - 1: all of a batch.

@@ -145,11 +145,16 @@ Sequence Decoder::newSequence() const {
 
 Status Decoder::forward(const Sequence& sequence, const Batch& batch, std::span<const int> logitRows,
                         const std::atomic<bool>* cancel) {
-  assert(batch.size() >= 1 && batch.size() <= maxRows());
+  const PassPart part{sequence, batch, logitRows};
+  return forward({&part, 1}, [cancel] { return cancel && cancel->load(); });
+}
+
+Status Decoder::forward(std::span<const PassPart> parts, const std::function<bool()>& stop) {
   const FloatEnvironment environment;
-  const bool plain = tuner_ && batch.size() == 1 && logitRows.size() == 1;
+  const bool plain =
+      tuner_ && parts.size() == 1 && parts[0].batch.size() == 1 && parts[0].logitRows.size() == 1;
   if (tuner_) pool_.useThreads(plain ? tuner_->begin() : tuner_->threads());
-  ForwardPass pass(*this, sequence, batch, cancel);
+  ForwardPass pass(*this, parts, stop);
   switch (model_->config().architecture) {
     case Architecture::kLlama:
     case Architecture::kQwen3:
@@ -166,17 +171,20 @@ Status Decoder::forward(const Sequence& sequence, const Batch& batch, std::span<
       forwardQwen3Next(pass);
       break;
   }
-  pass.head(logitRows);
+  pass.head();
   if (plain && pass.status().ok()) tuner_->end();
   return pass.status();
 }
 
-Status Decoder::commit(Sequence& sequence, std::span<const int> rows) {
+Status Decoder::commit(Sequence& sequence, std::span<const int> rows, int part) {
+  std::vector<int> ofPass(rows.begin(), rows.end());
+  for (int& row : ofPass)
+    row += starts_[part].row;
   if (Status s = sequence.recurrent.makeWritable(); !s.ok()) return s;
-  if (Status s = sequence.kv.commit(scratch_, rows); !s.ok()) return s;
+  if (Status s = sequence.kv.commit(scratch_, ofPass); !s.ok()) return s;
   if (!rows.empty()) {
-    advance(sequence.recurrent, rows);
-    keepHidden(sequence, rows.back());
+    advance(sequence.recurrent, ofPass);
+    keepHidden(sequence, ofPass.back());
   }
   return {};
 }
@@ -207,7 +215,9 @@ Status Decoder::forwardNextn(const Sequence& sequence, TokenId token, const std:
   const FloatEnvironment environment;
   Batch batch;
   batch.add(token, -1, sequence.length());
-  ForwardPass pass(*this, sequence, batch, cancel);
+  const PassPart part{sequence, batch, {}};
+  const std::function<bool()> stop = [cancel] { return cancel && cancel->load(); };
+  ForwardPass pass(*this, {&part, 1}, stop);
   forwardQwen3Nextn(pass);
   return pass.status();
 }
@@ -255,9 +265,9 @@ void Decoder::advance(RecurrentState& state, std::span<const int> rows) {
   }
 }
 
-std::span<const float> Decoder::logits(int i) const {
+std::span<const float> Decoder::logits(int i, int part) const {
   const auto vocabulary = static_cast<std::size_t>(model_->config().vocabulary);
-  return {logits_.data() + vocabulary * i, vocabulary};
+  return {logits_.data() + vocabulary * (starts_[part].logit + i), vocabulary};
 }
 
 }  // namespace tandem

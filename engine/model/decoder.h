@@ -72,16 +72,20 @@ class Decoder {
   // depth-first order; tokens lie in the vocabulary. Errors: kCancelled; kNonFinite, with the layer.
   Status forward(const Sequence& sequence, const Batch& batch, std::span<const int> logitRows,
                  const std::atomic<bool>* cancel = nullptr);
+  // The same for several sequences in one pass: each row gets the bits that it gets alone (docs/parallel.md).
+  // `stop` is asked between layers; true ends the pass with kCancelled. REQUIRES: as above for every part;
+  // all rows together are at most maxRows().
+  Status forward(std::span<const PassPart> parts, const std::function<bool()>& stop);
 
-  // Logits of the i-th of the last pass's logitRows: (vocabulary) fp32, until the next pass.
-  std::span<const float> logits(int i) const;
+  // Logits of the i-th of the logitRows of a part of the last pass: (vocabulary) fp32, until the next pass.
+  std::span<const float> logits(int i, int part = 0) const;
   // The token of the highest of these logits, the lowest id of equal ones.
-  TokenId best(int i) const { return best_[i]; }
+  TokenId best(int i, int part = 0) const { return best_[starts_[part].logit + i]; }
 
-  // Appends rows of the last pass to the sequence it was computed for. REQUIRES: the rows are a path from the
-  // batch's root, possibly cut short; or they go on with a path whose beginning was committed before. Error:
-  // kOutOfMemory, with the sequence unchanged.
-  Status commit(Sequence& sequence, std::span<const int> rows);
+  // Appends rows of a part of the last pass to the sequence it was computed for. REQUIRES: the rows are a
+  // path from the batch's root, possibly cut short; or they go on with a path whose beginning was committed
+  // before. Error: kOutOfMemory, with the sequence unchanged.
+  Status commit(Sequence& sequence, std::span<const int> rows, int part = 0);
 
   // Reads tokens at the sequence's end, in passes of maxRows(): forwards and commits them; logits(0) are
   // those after the last one. `progress` may be empty and hears how many were read. On an error of forward()
@@ -113,6 +117,10 @@ class Decoder {
   RecurrentState initialState_;  // shared by all new sequences until they are committed to
   RecurrentScratch recurrentScratch_;
   Activations activations_;
+  struct PartStart {  // where a part's rows and logits begin among those of the pass
+    int row, logit;
+  };
+  std::vector<PartStart> starts_;  // of the last pass
   std::vector<float> logits_;
   std::vector<TokenId> best_;
 };

@@ -17,7 +17,7 @@ void ForwardPass::joinHiddenStates() {
   split(rows_, [&](int begin, int end) {
     for (int row = begin; row < end; ++row) {
       const int parent = batch_.rows[row].parent;
-      const float* before = parent < 0 ? sequence_.hidden.data() : a_.hidden.data() + parent * dim;
+      const float* before = parent < 0 ? sequenceOf(row).hidden.data() : a_.hidden.data() + parent * dim;
       float* joined = a_.joined.data() + 2 * row * dim;
       kernels_.rmsNorm(a_.x.data() + row * dim, w.embeddingNorm.data(), config_.dim, config_.normEpsilon,
                        joined);

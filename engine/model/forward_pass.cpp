@@ -1,6 +1,7 @@
 #include "engine/model/forward_pass.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "engine/kernels/math64.h"
@@ -10,25 +11,37 @@ namespace tandem {
 using kernels::kBlock;
 using kernels::PackedMatrix;
 
-ForwardPass::ForwardPass(Decoder& decoder, const Sequence& sequence, const Batch& batch,
-                         const std::atomic<bool>* cancel)
+ForwardPass::ForwardPass(Decoder& decoder, std::span<const PassPart> parts, const std::function<bool()>& stop)
     : d_(decoder),
       a_(decoder.activations_),
       config_(decoder.model().config()),
       weights_(decoder.model().weights()),
       kernels_(decoder.kernels()),
-      sequence_(sequence),
-      batch_(batch),
-      cancel_(cancel),
-      rows_(batch.size()),
-      children_(batch.size(), 0) {
-  for (int r = 0; r < rows_; ++r) {
-    const int parent = batch.rows[r].parent;
-    if (parent >= 0) ++children_[parent];
-    chain_ &= parent == r - 1;
-  }
+      stop_(stop) {
+  d_.starts_.clear();
+  for (const PassPart& part : parts)
+    addPart(part);
+  rows_ = batch_.size();
+  assert(rows_ >= 1 && rows_ <= d_.maxRows());
   buildRope(a_.cosine, a_.sine, config_.rope.base, config_.rope.positionScale);
   if (config_.window > 0) buildRope(a_.cosineWindowed, a_.sineWindowed, config_.rope.baseWindowed, 1.0);
+}
+
+// Appends the part's rows. Their parents are counted in the part, the pass counts them over all parts.
+void ForwardPass::addPart(const PassPart& part) {
+  const int begin = batch_.size(), index = static_cast<int>(parts_.size());
+  d_.starts_.push_back({begin, static_cast<int>(logitRows_.size())});
+  children_.resize(begin + part.batch.size(), 0);
+  bool chain = true;
+  for (BatchRow row : part.batch.rows) {
+    if (row.parent >= 0) ++children_[row.parent += begin];
+    chain &= batch_.size() == begin ? row.parent < 0 : row.parent == batch_.size() - 1;
+    batch_.rows.push_back(row);
+    partOf_.push_back(index);
+  }
+  parts_.push_back({part.sequence, begin, batch_.size(), chain});
+  for (const int row : part.logitRows)
+    logitRows_.push_back(begin + row);
 }
 
 // cos and sin of position * base^(-2i / dims) / factor_i for each row, in double, rounded once.
@@ -196,11 +209,11 @@ void ForwardPass::addToResidual(const float* y) {
   });
 }
 
-void ForwardPass::head(std::span<const int> logitRows) {
-  const int count = static_cast<int>(logitRows.size());
+void ForwardPass::head() {
+  const int count = static_cast<int>(logitRows_.size());
   if (!goesOn(config_.layers) || count == 0) return;
   for (int i = 0; i < count; ++i) {
-    const std::size_t from = static_cast<std::size_t>(logitRows[i]) * config_.dim;
+    const std::size_t from = static_cast<std::size_t>(logitRows_[i]) * config_.dim;
     float* to = a_.normed.data() + static_cast<std::size_t>(i) * config_.dim;
     if (weights_.nextn) {  // normed already
       std::copy_n(a_.hidden.data() + from, config_.dim, to);
@@ -243,7 +256,7 @@ void ForwardPass::logitsOf(const float* normed, int count, const PackedMatrix& w
 
 bool ForwardPass::goesOn(int layer) {
   if (!status_.ok()) return false;
-  if (cancel_ && cancel_->load()) {
+  if (stop_()) {
     status_ = Error{ErrorCode::kCancelled, "the request was stopped"};
   } else if (!finite_.load()) {
     const std::string where =

@@ -1,11 +1,13 @@
 // The steps of a forward pass, named as the field names them. An architecture's forward() is a page of these.
 //
 // A ForwardPass lives for one call of Decoder::forward and works on the decoder's activations; every step
-// covers all rows of the batch and is split between threads by columns, rows or heads, never along a sum.
+// covers the rows of all parts and is split between threads by columns, rows or heads, never along a sum.
+// Only attention, recurrent layers and multi-token prediction look at a row's sequence.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <initializer_list>
 #include <span>
 
@@ -16,8 +18,8 @@ namespace tandem {
 
 class ForwardPass {
  public:
-  ForwardPass(Decoder& decoder, const Sequence& sequence, const Batch& batch,
-              const std::atomic<bool>* cancel);
+  // REQUIRES: the parts' sequences and `stop` outlive the pass.
+  ForwardPass(Decoder& decoder, std::span<const PassPart> parts, const std::function<bool()>& stop);
 
   // One matrix product of a step: out (rows, n) = W x + b.
   struct Product {
@@ -44,8 +46,8 @@ class ForwardPass {
   // projected = the layer's feed-forward of `normed`: dense, or a mixture of experts.
   void feedForward(const LayerWeights& layer);
   void addToResidual(const float* y);  // x += y
-  // Logits of the chosen rows of x, into the decoder's buffer.
-  void head(std::span<const int> logitRows);
+  // Logits of the rows of x that the parts want, into the decoder's buffer.
+  void head();
 
   // The multi-token-prediction block.
   void keepHiddenStates();  // hidden = output norm of x; x is free then
@@ -63,10 +65,20 @@ class ForwardPass {
   // Rows first … first + rows - 1 of `in` (quantised before, where w is) times columns of w.
   void multiply(const kernels::PackedMatrix& w, const float* in, int first, int rows, int groupBegin,
                 int groupEnd, float* out);
+  struct Part {  // rows begin … end - 1
+    const Sequence& sequence;
+    int begin, end;
+    bool chain;  // each row follows the one before it
+    int rows() const { return end - begin; }
+  };
+  void addPart(const PassPart& part);
+  const Sequence& sequenceOf(int row) const { return parts_[partOf_[row]].sequence; }
+
   struct VisibleKeys;
-  VisibleKeys visibleKeys(int layer, int firstKey) const;
-  // Rows row … row + rows - 1 and one KV head.
+  VisibleKeys visibleKeys(const Part& part, int layer, int firstKey) const;
+  // Rows row … row + rows - 1 of the pass, which belong to one part, and one KV head.
   kernels::AttentionJob attentionJob(const VisibleKeys& keys, int row, int rows, int kvHead);
+  void attendInParts(std::vector<kernels::AttentionJob>& jobs, int tilesOfPart);
   void logitsOf(const float* normed, int count, const kernels::PackedMatrix& w);
   void gatedActivation(float* gate, const float* up, int rows, int width);  // gate = activation(gate) * up
   void convolve(int layer);
@@ -106,13 +118,14 @@ class ForwardPass {
   const ModelConfig& config_;
   const Weights& weights_;
   const kernels::KernelSet& kernels_;
-  const Sequence& sequence_;
-  const Batch& batch_;
-  const std::atomic<bool>* cancel_;
-  const int rows_;
+  const std::function<bool()>& stop_;
+  std::vector<Part> parts_;
+  Batch batch_;                      // the rows of all parts, one part after the other
+  std::vector<int> partOf_;          // per row
+  std::vector<int> logitRows_;       // of batch_
+  int rows_ = 0;                     // of batch_
   std::vector<int> children_;        // per row, how many rows follow it
   std::vector<double> frequencies_;  // of RoPE's pairs
-  bool chain_ = true;                // each row follows the one before it
   kernels::QuantizedRows int8_;
   std::vector<std::vector<Pick>> picks_;  // per expert
   std::vector<float> expertWeights_;      // (rows * used), by rank

@@ -45,12 +45,12 @@ void ForwardPass::convolve(int layer) {
   const int slot = config_.slotOf(layer), channels = c.channels();
   const float* weights = weights_.layers[layer].deltaNet.convolution.data();
   const float* inputs = d_.recurrentScratch_.inputs(slot);
-  const float* tail = sequence_.recurrent.tail(slot);
   const float unit = 1.0f / std::sqrt(static_cast<float>(c.headDim));
   const float epsilon = config_.normEpsilon / static_cast<float>(c.headDim);
   split(rows_, [&](int begin, int end) {
     std::vector<const float*> in(c.taps);
     for (int row = begin; row < end; ++row) {
+      const float* tail = sequenceOf(row).recurrent.tail(slot);
       int t = c.taps - 1;
       for (int r = row; r >= 0 && t >= 0; r = batch_.rows[r].parent, --t)
         in[t] = inputs + static_cast<std::size_t>(r) * channels;
@@ -95,11 +95,11 @@ void ForwardPass::deltaRule(int layer) {
     std::vector<float> state(size);
     std::vector<std::pair<int, std::vector<float>>> branches;  // row, state after it
     for (int head = begin; head < end; ++head) {
-      const float* committed = sequence_.recurrent.matrix(slot, head);
       branches.clear();
       for (int row = 0; row < rows_; ++row) {
         const int parent = batch_.rows[row].parent;
         if (parent < 0) {
+          const float* committed = sequenceOf(row).recurrent.matrix(slot, head);
           std::copy(committed, committed + size, state.begin());
         } else if (parent != row - 1) {
           while (!branches.empty() && branches.back().first != parent)

@@ -7,6 +7,7 @@
 
 #include "engine/model/decoder.h"
 #include "engine/verify/cache_checks.h"
+#include "engine/verify/parallel_checks.h"
 #include "engine/verify/speculation_checks.h"
 #include "engine/verify/token_stream.h"
 #include "engine/verify/tree_checks.h"
@@ -47,6 +48,7 @@ class Verifier {
     check("fork is exact", &Verifier::forkIsExact);
     check("tree = its paths", &Verifier::treeIsItsPaths);
     check("rejects leave nothing", &Verifier::rejectsLeaveNothing);
+    check("parallel", &Verifier::parallelIsAlone);
     check("snapshot resumes", &Verifier::snapshotResumes);
     check("unused slots", &Verifier::unusedSlotsAreNotRead);
     check("thread counts", &Verifier::threadsDoNotMatter);
@@ -250,6 +252,11 @@ class Verifier {
   Status rejectsLeaveNothing(CheckResult& result) {
     return checkRejects(*decoder_, text_, options_.rejectedRounds, options_.cancel, result);
   }
+  Status parallelIsAlone(CheckResult& result) {
+    return checkParallel(*decoder_, text_, options_.sharedPasses, std::min(options_.largestTree, 16),
+                         options_.cancel, result, jointPassOf(*decoder_, options_.cancel));
+  }
+
   Status snapshotResumes(CheckResult& result) {
     if (model_->config().hybrid()) {
       if (Status s = checkSnapshot(*decoder_, text_, options_.cancel, result); !s.ok()) return s;

@@ -45,6 +45,7 @@ struct VerifyOptions {
   int largestBatch = 33;         // rows of the row check
   int largestTree = 32;          // rows of the tree check
   int rejectedRounds = 40;       // of the check that rejects leave nothing
+  int sharedPasses = 24;         // of the check of passes that several sequences share
   int generated = 256;           // tokens of each speculation run
   CacheFaults cacheFaults = {};  // planted by tests
   const std::atomic<bool>* cancel = nullptr;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/verify/token_stream.h"
+#include "engine/verify/random_tree.h"
 
 namespace tandem {
 namespace {
@@ -13,26 +13,6 @@ using Logits = std::vector<float>;
 Result<Logits> decode(Decoder& decoder, Sequence& sequence, TokenId token, const std::atomic<bool>* cancel) {
   if (Status s = decoder.read(sequence, std::span(&token, 1), cancel); !s.ok()) return s.error();
   return Logits(decoder.logits(0).begin(), decoder.logits(0).end());
-}
-
-// A tree in depth-first order: each new row hangs on the last one or on one of those above it.
-Batch randomTree(int size, int base, TokenStream& random) {
-  Batch tree;
-  tree.add(random.next(), -1, base);
-  while (tree.size() < size) {
-    int parent = tree.size() - 1;
-    while (parent > 0 && random.below(3) == 0)
-      parent = tree.rows[parent].parent;
-    tree.add(random.next(), parent, base);
-  }
-  return tree;
-}
-
-std::vector<int> pathTo(const Batch& tree, int row) {
-  std::vector<int> path;
-  for (; row >= 0; row = tree.rows[row].parent)
-    path.insert(path.begin(), row);
-  return path;
 }
 
 }  // namespace
