@@ -12,6 +12,8 @@
 #include "app/cli/engine_choice.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/prompt_list.h"
+#include "engine/agreement/in_company.h"
+#include "engine/session/slots.h"
 #include "storage/store.h"
 
 namespace tandem::cli {
@@ -56,6 +58,8 @@ struct AgreementCommand {
          "penalties+sampled, ...",
          text(options)},
         {"--no-end", 0, "", "go on behind end tokens", on(noEnd)},
+        {"--parallel", 0, "N", "requests at once: each answer is written among N - 1 others (1)",
+         wholeNumber(engine.engine.parallel, 1, Slots::kMost)},
         {"--seed", 0, "S", "of the drafters' and the sample's dice, and of sampled answers (1)",
          wholeNumber(seed)},
         {"--out", 0, "FILE", "results so far: a run that was stopped goes on from there", text(out)},
@@ -120,6 +124,9 @@ Result<std::string> conditionsOf(const Work& work, Generator& generator) {
   return *program + " " + work.model->fingerprint() + " " + work.kernels.name + " " + work.cacheType() +
          " n" + std::to_string(gate.tokens) + (work.command.noEnd ? " no-end" : "") + " seed" +
          std::to_string(work.command.seed.value_or(1)) +
+         (work.command.engine.engine.parallel > 1
+              ? " parallel" + std::to_string(work.command.engine.engine.parallel)
+              : "") +
          (draft ? " draft " + draft->model().fingerprint() : "");
 }
 
@@ -252,7 +259,13 @@ Result<int> judge(const AgreementCommand& command) {
   gateOptions.endAtEndTokens = !command.noEnd;
   gateOptions.seed = command.seed.value_or(1);
   gateOptions.cancel = &interrupt.flag();
-  Gate gate(**reference, generator, gateOptions);
+  const auto subjectOf = [&]() -> agreement::Subject {
+    if (command.engine.engine.parallel > 1)
+      return agreement::inCompany(**subject, generator.speculation(), command.engine.engine.parallel,
+                                  gateOptions.cancel);
+    return agreement::alone(generator, gateOptions.cancel);
+  };
+  Gate gate(**reference, subjectOf(), gateOptions);
   if (const Status status = runAll(*work, gate, *file); !status) {
     if (status.error().code != ErrorCode::kCancelled) return status.error();
     std::fprintf(stderr, "tandem-cli: stopped after %d of %zu.\n", work->done,
@@ -268,6 +281,7 @@ Result<int> judge(const AgreementCommand& command) {
                {"tokens", command.gate.tokens},
                {"ends", !command.noEnd},
                {"seed", gateOptions.seed},
+               {"parallel", command.engine.engine.parallel},
                {"resumed", work->resumed},
                {"cells", cellsJson(*work)},
                {"passed", work->passed()}});

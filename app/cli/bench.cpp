@@ -5,6 +5,7 @@
 #include "app/cli/bench_speed.h"
 #include "app/cli/bench_workloads.h"
 #include "app/cli/commands.h"
+#include "engine/session/slots.h"
 
 namespace tandem::cli {
 namespace {
@@ -13,8 +14,9 @@ constexpr Usage kUsage = {
     "bench", "[--only SECTIONS | --workload NAME] [options]",
     "Measures how fast a model runs: prefill by the prompt's length, plain decoding by the context's "
     "length,\n"
-    "passes by their rows, and the layers' products; each beside the peaks of this machine, which are\n"
-    "measured first. Ends with 1 when a figure is above a peak: one of the two is wrong then.\n"
+    "passes by their rows, the layers' products, and several answers at once; each beside the peaks of this\n"
+    "machine, which are measured first. Ends with 1 when a figure is above a peak: one of the two is wrong "
+    "then.\n"
     "\n"
     "With --workload it decodes the prompts of fixed workloads plainly and with speculation, in turn, and\n"
     "prints the medians of the decode phase. An answer that repeats itself is left out: it is too easy to\n"
@@ -59,14 +61,17 @@ struct BenchCommand {
          wholeNumber(tokens, 2, kMost)},
         {"--runs", 0, "N", "runs of each measurement (3)", wholeNumber(runs, 1, kMost)},
     };
-    append(table,
-           remembering({{"--only", 0, "SECTIONS", "some of peaks, prefill, decode, staircase (all)",
-                         sections(speed.sections)},
-                        {"--prompt-tokens", 0, "LIST", "lengths of prompts to read (512,1000,4096)",
-                         wholeNumbers(speed.promptTokens, 1, kMost)},
-                        {"--contexts", 0, "LIST", "lengths of contexts to decode behind (16,1000,4000)",
-                         wholeNumbers(speed.contexts, 1, kMost)}},
-                       usedForSpeed));
+    append(
+        table,
+        remembering({{"--only", 0, "SECTIONS", "some of peaks, prefill, decode, staircase, throughput (all)",
+                      sections(speed.sections)},
+                     {"--prompt-tokens", 0, "LIST", "lengths of prompts to read (512,1000,4096)",
+                      wholeNumbers(speed.promptTokens, 1, kMost)},
+                     {"--contexts", 0, "LIST", "lengths of contexts to decode behind (16,1000,4000)",
+                      wholeNumbers(speed.contexts, 1, kMost)},
+                     {"--parallel", 0, "N", "answers at once, of the throughput (4)",
+                      wholeNumber(speed.parallel, 1, Slots::kMost)}},
+                    usedForSpeed));
     OptionTable drafting = speculationTable(workloads.speculation);
     append(drafting, draftModelTable(engine));
     append(table, remembering(std::move(drafting), usedForWorkloads));

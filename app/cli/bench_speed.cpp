@@ -15,6 +15,7 @@ constexpr int kContexts[] = {16, 1000, 4000};
 constexpr int kPassRows[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr int kProductRows[] = {1, 4, 8, 512};
 constexpr int kShortContext = 16;
+constexpr int kThroughputPrompt = 32;
 
 class Speed {
  public:
@@ -41,10 +42,12 @@ class Speed {
     report_.head = measure::headWork(model_, 1);
     Status status;
     if (sections.peaks) status = peaks();
-    if (status.ok() && (sections.prefill || sections.decode || sections.staircase)) status = warmUp();
+    if (status.ok() && (sections.prefill || sections.decode || sections.staircase || sections.throughput))
+      status = warmUp();
     if (status.ok() && sections.prefill) status = prefill(*prompts);
     if (status.ok() && sections.decode) status = decode(*contexts);
     if (status.ok() && sections.staircase) status = staircase();
+    if (status.ok() && sections.throughput) status = throughput();
     if (!status.ok()) return status.error();
     return std::move(report_);
   }
@@ -130,6 +133,22 @@ class Speed {
     return {};
   }
 
+  // One answer, then several at once.
+  Status throughput() {
+    std::vector<int> counts = {1};
+    if (options_.parallel > 1) counts.push_back(options_.parallel);
+    if (kThroughputPrompt + options_.tokens > engine_.info().contextLength) return {};
+    const auto times =
+        measure::timeTogether(decoder_, counts, kThroughputPrompt, options_.tokens, options_.runs, &cancel_);
+    if (!times) return times.status();
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      report_.throughput.push_back(line(counts[i], counts[i] * options_.tokens, (*times)[i],
+                                        measure::togetherWork(model_, layout_, counts[i], kThroughputPrompt,
+                                                              options_.tokens, decoder_.maxRows())));
+    }
+    return {};
+  }
+
   const SpeedOptions& options_;
   service::LoadedEngine& engine_;
   Decoder& decoder_;
@@ -142,17 +161,19 @@ class Speed {
 }  // namespace
 
 Result<SpeedSections> speedSections(std::string_view list) {
-  SpeedSections chosen{.peaks = false, .prefill = false, .decode = false, .staircase = false};
+  SpeedSections chosen{
+      .peaks = false, .prefill = false, .decode = false, .staircase = false, .throughput = false};
   for (const std::string_view name : listItems(list)) {
-    bool* section = name == "peaks"       ? &chosen.peaks
-                    : name == "prefill"   ? &chosen.prefill
-                    : name == "decode"    ? &chosen.decode
-                    : name == "staircase" ? &chosen.staircase
-                                          : nullptr;
+    bool* section = name == "peaks"        ? &chosen.peaks
+                    : name == "prefill"    ? &chosen.prefill
+                    : name == "decode"     ? &chosen.decode
+                    : name == "staircase"  ? &chosen.staircase
+                    : name == "throughput" ? &chosen.throughput
+                                           : nullptr;
     if (section == nullptr) {
-      return badArgument(
-          "there is no section '" + std::string(name) + "'; choose some of peaks, prefill, decode, staircase",
-          "only");
+      return badArgument("there is no section '" + std::string(name) +
+                             "'; choose some of peaks, prefill, decode, staircase, throughput",
+                         "only");
     }
     *section = true;
   }

@@ -15,7 +15,7 @@
 namespace tandem::cli {
 
 struct SpeedSections {
-  bool peaks = true, prefill = true, decode = true, staircase = true;
+  bool peaks = true, prefill = true, decode = true, staircase = true, throughput = true;
 };
 // From names separated by commas. Error: kInvalidArgument, listing them.
 Result<SpeedSections> speedSections(std::string_view list);
@@ -23,14 +23,15 @@ Result<SpeedSections> speedSections(std::string_view list);
 struct SpeedOptions {
   SpeedSections sections;
   std::vector<int> promptTokens,
-      contexts;     // empty: what fits the model of 512, 1000, 4096 and 16, 1000, 4000
-  int tokens = 64;  // decoded behind each context
+      contexts;      // empty: what fits the model of 512, 1000, 4096 and 16, 1000, 4000
+  int tokens = 64;   // decoded behind each context, and of each answer at once with others
+  int parallel = 4;  // answers at once
   int runs = 3;
 };
 
 // One measured figure. Rates and shares are those of the median time.
 struct SpeedLine {
-  int size = 0;                      // tokens of the prompt, of the context, or rows
+  int size = 0;                      // tokens of the prompt, of the context, rows, or answers at once
   int tokens = 0;                    // that were read or decoded: what the rate counts
   Spread ms;                         // for all of them
   std::optional<Spread> firstToken;  // ms until the first token is chosen, of a prefill
@@ -46,7 +47,8 @@ struct SpeedReport {
   int threads = 0, runs = 0;
   measure::Work layers, head;  // of one row
   std::optional<measure::Peaks> peaks;
-  std::vector<SpeedLine> prefill, decode, staircase, products;  // empty: the section was not chosen
+  std::vector<SpeedLine> prefill, decode, staircase, products,
+      throughput;  // empty: the section was not chosen
 
   // What is wrong where a figure is above a peak: a sentence; empty when nothing is.
   std::string impossible() const;

@@ -114,6 +114,7 @@ nlohmann::json speedJson(const SpeedReport& r) {
     for (std::size_t i = 0; i < r.products.size(); ++i)
       products[i]["share_of_most_rows"] = shareOfMostRows(r, r.products[i]);
   }
+  if (!r.throughput.empty()) json["throughput"] = linesJson(r.throughput, "parallel");
   return json;
 }
 
@@ -133,11 +134,20 @@ void printSpeed(const SpeedReport& r) {
     std::printf("  %d row%s: %s of the GMAC/s with %d rows\n", line.size, line.size == 1 ? "" : "s",
                 shareText(shareOfMostRows(r, line)).c_str(), r.products.back().size);
   }
+  printLines("throughput: answers to short prompts at once, all their tokens", "at once", r.throughput, true);
+  if (r.throughput.size() > 1) {
+    const SpeedLine &one = r.throughput.front(), &all = r.throughput.back();
+    std::printf("  %d at once: %.2f times the rate of one\n", all.size,
+                rateOf(all).median / rateOf(one).median);
+  }
 }
 
 std::string SpeedReport::impossible() const {
-  const std::pair<const char*, const std::vector<SpeedLine>*> sections[] = {
-      {"prefill", &prefill}, {"decode", &decode}, {"staircase", &staircase}, {"products", &products}};
+  const std::pair<const char*, const std::vector<SpeedLine>*> sections[] = {{"prefill", &prefill},
+                                                                            {"decode", &decode},
+                                                                            {"staircase", &staircase},
+                                                                            {"products", &products},
+                                                                            {"throughput", &throughput}};
   for (const auto& [name, lines] : sections) {
     for (const SpeedLine& line : *lines) {
       if (!line.shares || !line.shares->impossible()) continue;

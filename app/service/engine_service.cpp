@@ -1,10 +1,12 @@
 #include "app/service/engine_service.h"
 
+#include <chrono>
 #include <exception>
 #include <new>
 #include <utility>
 
 #include "app/service/prompt.h"
+#include "engine/speculation/speculator.h"
 
 namespace tandem::service {
 namespace {
@@ -24,6 +26,10 @@ Error noModel() {
   return {ErrorCode::kNotFound, "No model is loaded. Choose a model first.", "model"};
 }
 
+Error noMemory() {
+  return {ErrorCode::kOutOfMemory, "This machine has too little free memory to answer."};
+}
+
 FailedEvent failure(const Request& request, Error error) {
   GenerationStats stats;
   stats.finish = FinishReason::kFailed;
@@ -35,7 +41,7 @@ FailedEvent failure(const Request& request, Error error) {
 }  // namespace
 
 EngineService::EngineService(EngineOptions options)
-    : options_(options), queue_(std::make_shared<RequestQueue>(events_)), worker_([this] { loop(); }) {}
+    : options_(options), queue_(std::make_shared<RequestQueue>(lanes_)), worker_([this] { loop(); }) {}
 
 EngineService::~EngineService() {
   queue_->close();
@@ -64,7 +70,7 @@ void EngineService::countTokens(GenerateRequest request, std::function<void(Resu
   if (model) {
     counter_.count(std::move(model), std::move(request), std::move(sink));
   } else {
-    events_.post([sink = std::move(sink)] { sink(noModel()); });
+    lanes_.main().post([sink = std::move(sink)] { sink(noModel()); });
   }
 }
 
@@ -86,20 +92,33 @@ std::vector<CachedText> EngineService::cachedTexts() const {
 }
 
 void EngineService::loop() {
-  while (const std::optional<Job> job = queue_->take()) {
-    if (job->load) {
-      runLoad(job->load);
-      continue;
+  while (true) {
+    if (busy()) {
+      work();
+    } else if (const std::optional<Job> job = queue_->take()) {
+      job->load ? runLoad(job->load) : prepare(job->request);
+    } else {
+      return;
     }
-    const RequestPtr& request = job->request;
-    try {
-      queue_->end(request, runRequest(request));
-    } catch (const std::bad_alloc&) {
-      queue_->end(request, failure(*request, {ErrorCode::kOutOfMemory,
-                                              "This machine has too little free memory to answer."}));
-    } catch (const std::exception& exception) {
-      queue_->end(request, failure(*request, {ErrorCode::kInternal, exception.what()}));
-    }
+  }
+}
+
+// Takes another request where there is room for one, and runs a pass.
+void EngineService::work() {
+  if (!preparing_ && !slots_->full()) {
+    if (const RequestPtr request = queue_->takeAnother()) prepare(request);
+  }
+  const bool idle = slots_->running() == 0;
+  if (preparing_ &&
+      (idle || preparing_->prompt.wait_for(std::chrono::seconds(0)) == std::future_status::ready))
+    startPrepared();
+  if (slots_->running() == 0) return;
+  try {
+    slots_->step();
+  } catch (const std::bad_alloc&) {
+    slots_->fail(noMemory());
+  } catch (const std::exception& exception) {
+    slots_->fail({ErrorCode::kInternal, exception.what()});
   }
 }
 
@@ -115,7 +134,9 @@ void EngineService::runLoad(const LoadPtr& load) {
     queue_->endLoad(load, engine.error());
     return;
   }
+  slots_.reset();
   engine_ = std::move(*engine);
+  slots_ = std::make_unique<Slots>(engine_->decoder(), engine_->generator().speculation(), options_.parallel);
   {
     const std::lock_guard lock(mutex_);
     current_ = engine_->model();
@@ -125,43 +146,72 @@ void EngineService::runLoad(const LoadPtr& load) {
   queue_->endLoad(load, engine_->info());
 }
 
-GenerationEvent EngineService::runRequest(const RequestPtr& request) {
-  if (!engine_) return failure(*request, noModel());
-  const GenerateRequest& what = request->what;
-  Result<std::vector<TokenId>> prompt = promptIds(*engine_->model(), what);
-  if (!prompt) return failure(*request, prompt.error());
-  const double waited = waitedMs(*request);
-  if (!queue_->begin(request)) return FinishedEvent();
+// Its prompt is tokenised by a thread of its own, so that what runs goes on.
+void EngineService::prepare(const RequestPtr& request) {
+  if (!engine_) return queue_->end(request, failure(*request, noModel()));
+  preparing_ = {request, std::async(std::launch::async, [request, model = engine_->model()] {
+                  return promptIds(*model, request->what);
+                })};
+}
 
-  const Generation generation{.prompt = std::move(*prompt),
-                              .answerSoFar = what.answerSoFar,
-                              .sampling = what.sampling,
-                              .maxTokens = what.maxTokens,
-                              .contextLength = engine_->info().contextLength,
-                              .speculation = what.speculation,
-                              .stop = what.stop,
-                              .stopTokens = what.stopTokens,
-                              .minTokens = what.minTokens,
-                              .reasoning = what.reasoning,
-                              .fingerprint = what.fingerprint,
-                              .cache = what.cached ? engine_->cache().get() : nullptr,
-                              .conversation = what.conversation};
-  const GenerationCallbacks callbacks{
+void EngineService::startPrepared() {
+  Preparing prepared = std::move(*std::exchange(preparing_, std::nullopt));
+  const RequestPtr& request = prepared.request;
+  try {
+    Result<std::vector<TokenId>> prompt = prepared.prompt.get();
+    if (!prompt) return queue_->end(request, failure(*request, prompt.error()));
+    SlotRequest slot = slotRequest(request, std::move(*prompt));
+    if (!queue_->begin(request)) return queue_->end(request, FinishedEvent());
+    if (slots_->running() == 0 && isRouted(slot.generation.speculation)) {
+      // A pass that fails here fails again in the request's own, which tells it.
+      const Status measured = engine_->generator().prepareRouting(&request->cancelled);
+      static_cast<void>(measured);
+    }
+    slots_->start(std::move(slot));
+  } catch (const std::bad_alloc&) {
+    queue_->end(request, failure(*request, noMemory()));
+  } catch (const std::exception& exception) {
+    queue_->end(request, failure(*request, {ErrorCode::kInternal, exception.what()}));
+  }
+}
+
+SlotRequest EngineService::slotRequest(const RequestPtr& request, std::vector<TokenId> prompt) {
+  const GenerateRequest& what = request->what;
+  SlotRequest slot;
+  slot.generation = {.prompt = prompt,
+                     .answerSoFar = what.answerSoFar,
+                     .sampling = what.sampling,
+                     .maxTokens = what.maxTokens,
+                     .contextLength = engine_->info().contextLength,
+                     .speculation = what.speculation,
+                     .stop = what.stop,
+                     .stopTokens = what.stopTokens,
+                     .minTokens = what.minTokens,
+                     .reasoning = what.reasoning,
+                     .fingerprint = what.fingerprint,
+                     .cache = what.cached ? engine_->cache().get() : nullptr,
+                     .conversation = what.conversation};
+  slot.callbacks = {
       .prefill =
-          [&](int done, int total) {
+          [this, request](int done, int total) {
             queue_->send(request, PrefillEvent{done, total});
           },
-      .piece = [&](TextPiece piece) { queue_->send(request, PieceEvent{std::move(piece)}); },
-      .round = [&](const RoundReport& report) { queue_->send(request, RoundEvent{report}); },
-      .warning = [&](std::string sentence) { queue_->send(request, WarningEvent{std::move(sentence)}); }};
-  GenerationOutcome outcome = engine_->generator().run(generation, callbacks, &request->cancelled);
-
-  GenerationStats& stats = outcome.stats;
-  stats.queueMs = waited;
-  if (stats.completionTokens > 0) stats.ttftMs += waited;
-  stats.totalMs += waited;
-  if (outcome.status.ok()) return FinishedEvent{stats, generation.prompt, outcome.reasoning};
-  return FailedEvent{outcome.status.error(), stats};
+      .piece = [this, request](TextPiece piece) { queue_->send(request, PieceEvent{std::move(piece)}); },
+      .round = [this, request](const RoundReport& report) { queue_->send(request, RoundEvent{report}); },
+      .warning = [this, request](
+                     std::string sentence) { queue_->send(request, WarningEvent{std::move(sentence)}); }};
+  slot.cancel = &request->cancelled;
+  slot.ended = [this, request, prompt = std::move(prompt),
+                waited = waitedMs(*request)](GenerationOutcome outcome) {
+    GenerationStats& stats = outcome.stats;
+    stats.queueMs = waited;
+    if (stats.completionTokens > 0) stats.ttftMs += waited;
+    stats.totalMs += waited;
+    if (outcome.status.ok())
+      return queue_->end(request, FinishedEvent{stats, prompt, std::move(outcome.reasoning)});
+    queue_->end(request, FailedEvent{outcome.status.error(), stats});
+  };
+  return slot;
 }
 
 }  // namespace tandem::service

@@ -1,5 +1,7 @@
-// The backend that runs the engine. A worker thread owns model, decoder and generator and does loads and
-// requests one after the other; a second thread calls the sinks, a third one counts tokens.
+// The backend that runs the engine. A worker thread owns model, decoder and generator; it does loads one
+// after the other and up to EngineOptions::parallel requests at a time (docs/parallel.md). A second thread
+// calls the sinks, one for each request where several run at once, so that a slow one holds up nobody else; a
+// third counts tokens, and prompts are tokenised beside what runs.
 //
 // A request is cancelled at once while it waits (also behind a load) and while its prompt is being tokenised;
 // in prefill and decode the engine looks between layers, and prefill chunks are cut so that a layer takes
@@ -7,18 +9,20 @@
 // had its last event; a load that runs is finished first.
 #pragma once
 
-#include <atomic>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "app/service/engine_backend.h"
-#include "app/service/event_thread.h"
+#include "app/service/event_lanes.h"
 #include "app/service/loaded_engine.h"
 #include "app/service/request_queue.h"
 #include "app/service/token_counter.h"
+#include "engine/session/slots.h"
 
 namespace tandem::service {
 
@@ -40,11 +44,15 @@ class EngineService : public EngineBackend {
   // The worker thread.
   void loop();
   void runLoad(const LoadPtr& load);
-  GenerationEvent runRequest(const RequestPtr& request);
+  void prepare(const RequestPtr& request);
+  void startPrepared();
+  bool busy() const { return preparing_ || (slots_ && slots_->running() > 0); }
+  void work();
+  SlotRequest slotRequest(const RequestPtr& request, std::vector<TokenId> prompt);
 
   const EngineOptions options_;
-  EventThread events_;
-  TokenCounter counter_{events_};
+  EventLanes lanes_{options_.parallel == 1 ? 1 : EventLanes::kMost};
+  TokenCounter counter_{lanes_.main()};
   const std::shared_ptr<RequestQueue> queue_;
 
   mutable std::mutex mutex_;  // guards current_, cache_ and info_
@@ -52,7 +60,14 @@ class EngineService : public EngineBackend {
   std::shared_ptr<PrefixCache> cache_;
   std::optional<ModelInfo> info_;
 
-  std::unique_ptr<LoadedEngine> engine_;  // the worker's
+  // The worker's.
+  struct Preparing {
+    RequestPtr request;
+    std::future<Result<std::vector<TokenId>>> prompt;
+  };
+  std::unique_ptr<LoadedEngine> engine_;
+  std::unique_ptr<Slots> slots_;  // of the engine
+  std::optional<Preparing> preparing_;
   std::thread worker_;
 };
 

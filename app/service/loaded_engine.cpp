@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/stopwatch.h"
+#include "engine/session/slots.h"
 #include "engine/speculation/vocabulary_match.h"
 
 namespace tandem::service {
@@ -15,12 +16,15 @@ constexpr std::uint64_t kMostBudget = std::uint64_t{1} << 30;
 
 }  // namespace
 
-int boundedContext(const MemoryPlan& plan, const ModelConfig& config, int wanted, kernels::CacheType type) {
+int boundedContext(const MemoryPlan& plan, const ModelConfig& config, int wanted, kernels::CacheType type,
+                   int parallel) {
   const int asked = wanted > 0 ? std::min(wanted, config.contextLength) : config.contextLength;
   const std::uint64_t perToken = plan.cachePerToken / kernels::cacheElementBytes(kernels::CacheType::kF16) *
                                  kernels::cacheElementBytes(type);
   if (plan.available == 0 || perToken == 0) return asked;
-  return static_cast<int>(std::min<std::uint64_t>(asked, plan.available / 4 * 3 / perToken));
+  const std::uint64_t room = plan.available / 4 * 3 / static_cast<std::uint64_t>(parallel);
+  const std::uint64_t state = recurrentLayout(config).bytes();
+  return static_cast<int>(std::min<std::uint64_t>(asked, room > state ? (room - state) / perToken : 0));
 }
 
 Result<std::unique_ptr<LoadedEngine>> LoadedEngine::load(const std::string& path, const LoadOptions& options,
@@ -29,6 +33,11 @@ Result<std::unique_ptr<LoadedEngine>> LoadedEngine::load(const std::string& path
   if (options.threads < 0 || options.contextLength < 0) {
     return Error{ErrorCode::kInvalidArgument, "Threads and context length must not be negative.",
                  options.threads < 0 ? "threads" : "context_length"};
+  }
+  if (engine.parallel < 1 || engine.parallel > Slots::kMost) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "The number of parallel requests must be 1 to " + std::to_string(Slots::kMost) + ".",
+                 "parallel"};
   }
   try {
     return make(path, options, engine, std::move(progress));
@@ -52,7 +61,7 @@ Result<std::unique_ptr<LoadedEngine>> LoadedEngine::make(const std::string& path
   if (!decoder) return decoder.error();
   const ModelConfig& config = (*model)->config();
   const MemoryPlan plan = Model::plan((*model)->file(), config);
-  const int context = boundedContext(plan, config, options.contextLength, engine.cacheType);
+  const int context = boundedContext(plan, config, options.contextLength, engine.cacheType, engine.parallel);
   if (context == 0) {
     return Error{ErrorCode::kOutOfMemory,
                  "This machine has no memory left for the model's context. Close other programs, or choose a "

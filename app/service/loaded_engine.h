@@ -20,6 +20,7 @@ inline constexpr std::size_t kAutomaticBudget = std::numeric_limits<std::size_t>
 struct EngineOptions {
   const kernels::KernelSet* kernels = nullptr;  // null: the best of this CPU
   kernels::CacheType cacheType = kernels::CacheType::kF16;
+  int parallel = 1;              // requests that run at once, each with a context of its own: 1 to 32
   std::string weightCache = {};  // folder where interleaved weights are kept; empty: they are not
   // Gives the store of earlier texts of a vocabulary (ModelInfo::vocabulary); empty: there is none.
   std::function<std::shared_ptr<TextStore>(const std::string& vocabulary)> openStore = {};
@@ -30,7 +31,7 @@ struct EngineOptions {
 class LoadedEngine {
  public:
   // Errors: those of Model::load and Decoder::create; kOutOfMemory when there is no room for a context;
-  // kInvalidArgument (negative options).
+  // kInvalidArgument (negative options, `parallel` out of its range).
   static Result<std::unique_ptr<LoadedEngine>> load(const std::string& path, const LoadOptions& options,
                                                     const EngineOptions& engine,
                                                     std::function<void(double fraction)> progress = {});
@@ -58,7 +59,8 @@ class LoadedEngine {
 };
 
 // Tokens that a session holds: `wanted` (0: the model's own), at most the model's own, and at most what three
-// quarters of the free memory take. 0 when there is no room for any.
-int boundedContext(const MemoryPlan& plan, const ModelConfig& config, int wanted, kernels::CacheType type);
+// quarters of the free memory take for `parallel` sessions. 0 when there is no room for any.
+int boundedContext(const MemoryPlan& plan, const ModelConfig& config, int wanted, kernels::CacheType type,
+                   int parallel);
 
 }  // namespace tandem::service

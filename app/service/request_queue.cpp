@@ -21,6 +21,7 @@ RequestPtr RequestQueue::submit(GenerateRequest what, GenerationSink sink) {
   auto request = std::make_shared<Request>(std::move(what), std::move(sink));
   {
     const std::lock_guard lock(mutex_);
+    request->lane = &lanes_.borrow();
     jobs_.push_back({.request = request});
     postPlaces();
   }
@@ -65,7 +66,8 @@ void RequestQueue::close() {
       if (job.request) postCancelled(job.request);
       if (job.load) events_.post([load = job.load] { load->sink(outdated("The program is being closed.")); });
     }
-    if (active_) active_->cancelled = true;
+    for (const RequestPtr& request : active_)
+      request->cancelled = true;
   }
   wake_.notify_one();
 }
@@ -77,12 +79,25 @@ std::optional<Job> RequestQueue::take() {
   Job job = std::move(jobs_.front());
   jobs_.pop_front();
   if (job.request) {
-    job.request->phase = Request::Phase::kPreparing;
-    active_ = job.request;
+    activate(job.request);
   } else {
     loading_ = true;
   }
   return job;
+}
+
+RequestPtr RequestQueue::takeAnother() {
+  const std::lock_guard lock(mutex_);
+  if (closed_ || jobs_.empty() || !jobs_.front().request) return nullptr;
+  const RequestPtr request = std::move(jobs_.front().request);
+  jobs_.pop_front();
+  activate(request);
+  return request;
+}
+
+void RequestQueue::activate(const RequestPtr& request) {
+  request->phase = Request::Phase::kPreparing;
+  active_.push_back(request);
 }
 
 bool RequestQueue::begin(const RequestPtr& request) {
@@ -93,12 +108,12 @@ bool RequestQueue::begin(const RequestPtr& request) {
 }
 
 void RequestQueue::send(const RequestPtr& request, GenerationEvent event) {
-  events_.post([request, event = std::move(event)] { request->sink(event); });
+  request->lane->thread().post([request, event = std::move(event)] { request->sink(event); });
 }
 
 void RequestQueue::end(const RequestPtr& request, GenerationEvent last) {
   const std::lock_guard lock(mutex_);
-  active_.reset();
+  std::erase(active_, request);
   if (request->phase != Request::Phase::kDone) postLast(request, std::move(last));
   postPlaces();
 }
@@ -120,10 +135,13 @@ void RequestQueue::endLoad(const LoadPtr& load, LoadEvent last) {
 
 void RequestQueue::postLast(const RequestPtr& request, GenerationEvent last) {
   request->phase = Request::Phase::kDone;
-  events_.post([request, last = std::move(last)] {
-    // The sink may hold what holds the request's handle.
-    const GenerationSink sink = std::exchange(request->sink, {});
-    sink(last);
+  request->lane->thread().post([request, last = std::move(last), lane = request->lane] {
+    {
+      // The sink may hold what holds the request's handle.
+      const GenerationSink sink = std::exchange(request->sink, {});
+      sink(last);
+    }
+    lane->release();
   });
 }
 
@@ -136,7 +154,7 @@ void RequestQueue::postCancelled(const RequestPtr& request) {
 }
 
 void RequestQueue::postPlaces() {
-  int ahead = active_ ? 1 : 0;
+  int ahead = static_cast<int>(active_.size());
   for (const Job& job : jobs_) {
     if (!job.request) continue;
     if (std::exchange(job.request->toldAhead, ahead) != ahead) send(job.request, QueuedEvent{ahead});

@@ -3,7 +3,8 @@
 // Shared by the service and the handles it gave out. One mutex orders everything, and events are posted to
 // the EventThread under it, so a request's events arrive in the order of what happened to it. A request that
 // waits or is being prepared is cancelled on the spot, whatever the worker is doing; one that runs is
-// cancelled through its flag, which the engine looks at between layers.
+// cancelled through its flag, which the engine looks at between layers. Up to `parallel` requests are active
+// at once; each then has a lane of its own for its events.
 #pragma once
 
 #include <atomic>
@@ -15,8 +16,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/service/engine_backend.h"
+#include "app/service/event_lanes.h"
 #include "app/service/event_thread.h"
 
 namespace tandem::service {
@@ -32,6 +35,7 @@ struct Request {
   GenerationSink sink;  // the event thread's; let go with the last event
 
   // The queue's, under its mutex.
+  EventLanes::Lane* lane = nullptr;
   Phase phase = Phase::kWaiting;
   int toldAhead = -1;
 };
@@ -52,7 +56,8 @@ struct Job {
 
 class RequestQueue {
  public:
-  explicit RequestQueue(EventThread& events) : events_(events) {}
+  // Loads are told of on the main lane. REQUIRES: the lanes live until close().
+  explicit RequestQueue(EventLanes& lanes) : events_(lanes.main()), lanes_(lanes) {}
 
   // Any thread.
   RequestPtr submit(GenerateRequest request, GenerationSink sink);
@@ -64,6 +69,9 @@ class RequestQueue {
 
   // The worker's. take() waits for a job; nullopt: closed. The request it gives is being prepared.
   std::optional<Job> take();
+  // The same for a worker with active requests: does not wait, and gives no load, which is due when they have
+  // ended, nor what stands behind it.
+  RequestPtr takeAnother();
   // The request starts to run; false when it was cancelled while it was being prepared.
   bool begin(const RequestPtr& request);
   void send(const RequestPtr& request, GenerationEvent event);
@@ -76,15 +84,17 @@ class RequestQueue {
 
  private:
   // All REQUIRE: mutex_ is held.
+  void activate(const RequestPtr& request);
   void postLast(const RequestPtr& request, GenerationEvent last);
   void postCancelled(const RequestPtr& request);
   void postPlaces();  // tells waiting requests how many are before them, where that has changed
 
   EventThread& events_;
+  EventLanes& lanes_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Job> jobs_;
-  RequestPtr active_;  // being prepared or running
+  std::vector<RequestPtr> active_;  // being prepared or running
   bool loading_ = false;
   bool closed_ = false;
 };

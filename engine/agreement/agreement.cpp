@@ -121,15 +121,16 @@ std::vector<std::string> failuresOf(const Cell& cell, const CellResult& r) {
   return failures;
 }
 
+Subject alone(Generator& generator, const std::atomic<bool>* cancel) {
+  return [&generator, cancel](const Generation& request, const GenerationCallbacks& callbacks,
+                              const std::shared_ptr<TextStore>& store) {
+    generator.speculation().store = store;
+    return generator.run(request, callbacks, cancel);
+  };
+}
+
 Gate::Gate(Decoder& plain, Generator& subject, GateOptions options)
-    : Gate(
-          plain,
-          [&subject, cancel = options.cancel](const Generation& request, const GenerationCallbacks& callbacks,
-                                              const std::shared_ptr<TextStore>& store) {
-            subject.speculation().store = store;
-            return subject.run(request, callbacks, cancel);
-          },
-          options) {}
+    : Gate(plain, alone(subject, options.cancel), options) {}
 
 Gate::Gate(Decoder& plain, Subject subject, GateOptions options)
     : reference_(plain), subject_(std::move(subject)), options_(options) {}

@@ -77,6 +77,9 @@ struct GateOptions {
 using Subject = std::function<GenerationOutcome(const Generation&, const GenerationCallbacks&,
                                                 const std::shared_ptr<TextStore>& store)>;
 
+// A Generator that has the decoder for itself.
+Subject alone(Generator& generator, const std::atomic<bool>* cancel);
+
 class Gate {
  public:
   // `plain` computes the reference, `subject` is under test; it is the same model on another decoder.

@@ -7,6 +7,7 @@
 #include "engine/measure/work.h"
 #include "engine/model/split_product.h"
 #include "engine/sampler/sampler.h"
+#include "engine/session/slots.h"
 
 namespace tandem::measure {
 namespace {
@@ -78,6 +79,41 @@ Result<std::vector<double>> timeDecode(Decoder& decoder, std::span<const TokenId
       token = step(decoder, sequence, *token, cancel);
     times.push_back(watch.ms());
     if (!token) return token.error();
+  }
+  return times;
+}
+
+Result<std::vector<std::vector<double>>> timeTogether(Decoder& decoder, std::span<const int> counts,
+                                                      int promptTokens, int tokens, int runs,
+                                                      const std::atomic<bool>* cancel) {
+  std::vector<std::vector<double>> times(counts.size());
+  SpeculationResources resources;
+  Status status;
+  for (int run = 0; run < runs; ++run) {
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const auto text = fixedTokens(counts[i] * promptTokens, decoder.model().config().vocabulary);
+      const Stopwatch watch;
+      Slots slots(decoder, resources, counts[i]);
+      for (int k = 0; k < counts[i]; ++k) {
+        const auto prompt = text.begin() + k * promptTokens;
+        SlotRequest request;
+        request.generation.prompt = {prompt, prompt + promptTokens};
+        request.generation.maxTokens = tokens;
+        request.generation.speculation = SpeculationOptions::off();
+        request.generation.endAtEndTokens = false;
+        request.generation.fingerprint = false;
+        request.cancel = cancel;
+        request.ended = [&status](const GenerationOutcome& outcome) {
+          if (!outcome.status.ok()) status = outcome.status;
+        };
+        slots.start(std::move(request));
+      }
+      while (slots.running() > 0)
+        slots.step();
+      if (cancel && cancel->load()) return Error{ErrorCode::kCancelled, "stopped"};
+      if (!status.ok()) return status.error();
+      times[i].push_back(watch.ms());
+    }
   }
   return times;
 }

@@ -27,6 +27,14 @@ Result<PrefillTimes> timePrefill(Decoder& decoder, std::span<const TokenId> prom
 Result<std::vector<double>> timeDecode(Decoder& decoder, std::span<const TokenId> context, int tokens,
                                        int runs, const std::atomic<bool>* cancel = nullptr);
 
+// Answers of `tokens` tokens to as many different prompts at once as each of `counts` says, plain and
+// greedily, past end tokens; the prompts have `promptTokens` tokens and are read in that time too.
+// Milliseconds per count and run; the counts take turns. Errors: those of Decoder::forward. REQUIRES: counts
+// of 1 to Slots::kMost.
+Result<std::vector<std::vector<double>>> timeTogether(Decoder& decoder, std::span<const int> counts,
+                                                      int promptTokens, int tokens, int runs,
+                                                      const std::atomic<bool>* cancel = nullptr);
+
 // The products of all layers' matrices with `rows` rows, alone: no attention, no head, rows quantised before.
 std::vector<double> timeProducts(const Model& model, const kernels::KernelSet& kernels, int threads, int rows,
                                  int runs, const std::atomic<bool>* cancel = nullptr);

@@ -80,6 +80,18 @@ Work prefillWork(const Model& model, const KvLayout& layout, int tokens, int max
   return work;
 }
 
+Work togetherWork(const Model& model, const KvLayout& layout, int count, int promptTokens, int tokens,
+                  int maxRows) {
+  Work work;
+  for (int i = 0; i < count; ++i)
+    work += prefillWork(model, layout, promptTokens, maxRows);
+  for (int i = 1; i < tokens; ++i) {
+    work += passWork(model, layout, 0, count, count);
+    work.bytes += count * contextBytes(model.config(), layout, promptTokens + i - 1);
+  }
+  return work;
+}
+
 Work decodeWork(const Model& model, const KvLayout& layout, int length, int tokens) {
   Work work;
   for (int i = 0; i < tokens; ++i)

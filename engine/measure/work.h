@@ -37,6 +37,10 @@ Work passWork(const Model& model, const KvLayout& layout, int length, int rows, 
 // Reading `tokens` tokens from the start in passes of at most `maxRows`; one row goes through the head.
 Work prefillWork(const Model& model, const KvLayout& layout, int tokens, int maxRows);
 
+// `count` answers of `tokens` tokens at once, each to a prompt of so many; the prompts one after the other.
+Work togetherWork(const Model& model, const KvLayout& layout, int count, int promptTokens, int tokens,
+                  int maxRows);
+
 // `tokens` passes of one row each, from `length` committed positions on.
 Work decodeWork(const Model& model, const KvLayout& layout, int length, int tokens);
 

@@ -45,7 +45,13 @@ AnswerRun::AnswerRun(Decoder& decoder, Sequence& sequence, SpeculationResources&
   contextLength_ = request.contextLength > 0 ? request.contextLength : decoder.model().config().contextLength;
   outcome_.stats.seed = request_.sampling.seed;
   outcome_.status = check();
-  if (!ended()) begin();
+  if (!outcome_.status.ok()) return;
+  // Before it runs, so that what its drafters know does not depend on what others teach meanwhile.
+  speculator_.emplace(
+      request_.speculation, resources_,
+      DraftTarget{decoder_.model().config().vocabulary, &decoder_, &sequence_, &request_.sampling},
+      request_.answerSoFar.size());
+  begin();
 }
 
 Status AnswerRun::check() {
@@ -73,14 +79,15 @@ void AnswerRun::begin() {
   }
 }
 
-RunPass AnswerRun::prepare(int rows) {
+RunPass AnswerRun::prepare(int rows, int others) {
   assert(!ended() && rows >= 1);
-  reading() ? prepareRead(rows) : prepareRound(rows);
+  reading() ? prepareRead(rows) : prepareRound(rows, others);
   return {batch_, rows_};
 }
 
-void AnswerRun::take(const Status& pass) {
+void AnswerRun::take(const Status& pass, const PassPlace& place) {
   outcome_.status = pass;
+  place_ = place;
   if (pass.ok()) outcome_.status = reading() ? takeRead() : takeRound();
 }
 
@@ -95,11 +102,11 @@ void AnswerRun::prepareRead(int rows) {
 // Commits the chunk; after the last one the first token is chosen.
 Status AnswerRun::takeRead() {
   const int count = batch_.size();
-  if (Status s = cache_.commit(decoder_, sequence_, firstRows(count)); !s.ok()) return s;
+  if (Status s = cache_.commit(decoder_, sequence_, firstRows(count), place_.part); !s.ok()) return s;
   read_ += count;
   if (callbacks_.prefill) callbacks_.prefill(static_cast<int>(read_), static_cast<int>(context_.size()));
   if (reading()) return {};
-  cache_.contextRead(sequence_, decoder_.logits(0));
+  cache_.contextRead(sequence_, decoder_.logits(0, place_.part));
   first();
   return {};
 }
@@ -124,10 +131,6 @@ void AnswerRun::first() {
 }
 
 void AnswerRun::startSpeculation() {
-  speculator_.emplace(
-      request_.speculation, resources_,
-      DraftTarget{decoder_.model().config().vocabulary, &decoder_, &sequence_, &request_.sampling},
-      request_.answerSoFar.size());
   if (!callbacks_.warning) return;
   for (const std::string& sentence : speculator_->warnings())
     callbacks_.warning(sentence);
@@ -143,10 +146,11 @@ void AnswerRun::startSpeculation() {
 }
 
 // One pass over the certain token, row 0, and the draft, node i in row i + 1.
-void AnswerRun::prepareRound(int rows) {
+void AnswerRun::prepareRound(int rows, int others) {
   report_ = {};
   report_.round = outcome_.stats.rounds;
   report_.context = sequence_.length();
+  report_.others = others;
   watch_.lap();
   draft_ = speculator_->propose(left_ - 1, rows - 1, chooser_.answered(), report_);
   assert(wellFormed(draft_) && draft_.size() < rows);
@@ -162,6 +166,8 @@ void AnswerRun::prepareRound(int rows) {
 // Accepts, commits, hands out.
 Status AnswerRun::takeRound() {
   report_.verifyMs = watch_.lap();
+  report_.otherRows = place_.otherRows;
+  report_.firstOfPass = place_.part == 0;
   const std::optional<Sequence> before = callbacks_.verified ? std::optional(sequence_.fork()) : std::nullopt;
   const TokenId root = last_;
   const std::size_t known = outcome_.tokens.size();
@@ -169,7 +175,7 @@ Status AnswerRun::takeRound() {
   rows_.assign(1, 0);
   for (const int node : accepted.path)
     rows_.push_back(node + 1);
-  if (Status s = cache_.commit(decoder_, sequence_, rows_); !s.ok()) return s;
+  if (Status s = cache_.commit(decoder_, sequence_, rows_, place_.part); !s.ok()) return s;
   report_.commitMs = watch_.lap();
 
   count(accepted);
@@ -177,7 +183,8 @@ Status AnswerRun::takeRound() {
   speculator_->end(std::span(outcome_.tokens).subspan(known), report_);
   if (callbacks_.round) callbacks_.round(report_);
   if (callbacks_.verified) {
-    callbacks_.verified({*before, root, draft_, accepted, [this](int row) { return decoder_.logits(row); }});
+    callbacks_.verified(
+        {*before, root, draft_, accepted, [this](int row) { return decoder_.logits(row, place_.part); }});
   }
   return {};
 }
@@ -193,13 +200,14 @@ Acceptance AnswerRun::accept(const Draft& draft) {
 TokenId AnswerRun::choose(const Draft& draft, int node) {
   // Before the first pass of a context that was known whole, its logits are the cache's.
   const bool known = outcome_.tokens.empty() && cache_.logits();
-  const std::span<const float> logits = known ? std::span(*cache_.logits()) : decoder_.logits(node + 1);
+  const std::span<const float> logits =
+      known ? std::span(*cache_.logits()) : decoder_.logits(node + 1, place_.part);
   if (request_.fingerprint) XXH3_64bits_update(hash_.get(), logits.data(), logits.size_bytes());
   TokenId token = -1;
   if (const auto forced = reasoning_.forced()) {
     token = *forced;
   } else if (chooser_.takesHighest() && !known) {
-    token = decoder_.best(node + 1);
+    token = decoder_.best(node + 1, place_.part);
   } else if (request_.sampling.sampler == Sampler::kRejection && !request_.sampling.greedy()) {
     token = rejectionChoice(draft, node, chooser_.scores(logits), request_.sampling, chooser_.answered());
   } else {

@@ -28,6 +28,12 @@ struct RunPass {
   std::span<const int> logitRows;
 };
 
+// Where a run's rows stand in a pass that several share.
+struct PassPlace {
+  int part = 0;
+  int otherRows = 0;  // of the other parts
+};
+
 class AnswerRun {
  public:
   // Checks the request; what is wrong ends the run. Takes over what the request's cache knows of the context;
@@ -47,10 +53,12 @@ class AnswerRun {
   // What the next pass computes after the sequence: a part of the prompt, or the certain token (row 0) and a
   // draft (node i in row i + 1), at most `rows` rows of which at least one. Valid until take().
   // REQUIRES: !ended().
-  RunPass prepare(int rows);
+  // others: runs that have a row each in the same pass; what the router reckons with.
+  RunPass prepare(int rows, int others = 0);
   // The pass ended like this; where it is ok its logits and rows are the decoder's. Commits what was accepted
-  // and hands out its text.
-  void take(const Status& pass);
+  // and hands out its text. Between prepare() and take() the run may also be ended by a take() of an error,
+  // while the pass still reads what was prepared.
+  void take(const Status& pass, const PassPlace& place = {});
   // The last text is handed out, and all is told. REQUIRES: nothing more is called.
   GenerationOutcome finish();
 
@@ -59,7 +67,7 @@ class AnswerRun {
   void begin();
   void first();
   void prepareRead(int rows);
-  void prepareRound(int rows);
+  void prepareRound(int rows, int others);
   Status takeRead();
   Status takeRound();
   void startSpeculation();
@@ -88,6 +96,7 @@ class AnswerRun {
   std::optional<Speculator> speculator_;
   std::vector<TokenId> context_;  // prompt and the answer so far
   std::size_t read_ = 0;          // of the context, tokens that the sequence holds
+  PassPlace place_;               // in the last pass
   Batch batch_;                   // the pass that is prepared,
   std::vector<int> rows_;         // its rows whose logits are needed; then those that are committed
   Draft draft_;                   // the round's

@@ -11,14 +11,14 @@ void RunCache::begin(std::span<const TokenId> context, Sequence& sequence) {
   logits_ = std::move(hit.logits);
 }
 
-Status RunCache::commit(Decoder& decoder, Sequence& sequence, std::span<const int> rows) {
-  if (!cache_ || !cache_->stateful()) return decoder.commit(sequence, rows);
+Status RunCache::commit(Decoder& decoder, Sequence& sequence, std::span<const int> rows, int part) {
+  if (!cache_ || !cache_->stateful()) return decoder.commit(sequence, rows, part);
   const int grid = cache_->options().grid;
   const int late = cache_->options().faults.lateSnapshot ? 1 : 0;
   while (!rows.empty()) {
     const int line = (sequence.length() / grid + 1) * grid;
     const auto count = std::min<std::size_t>(rows.size(), line + late - sequence.length());
-    if (Status s = decoder.commit(sequence, rows.first(count)); !s.ok()) return s;
+    if (Status s = decoder.commit(sequence, rows.first(count), part); !s.ok()) return s;
     rows = rows.subspan(count);
     if (sequence.length() == line + late) keep(CacheTier::kGrid, sequence, line);
   }

@@ -25,7 +25,7 @@ class RunCache {
   const StoredLogits& logits() const { return logits_; }
 
   // Decoder::commit. Error: kOutOfMemory; the sequence then ends at a position of the grid or where it did.
-  Status commit(Decoder& decoder, Sequence& sequence, std::span<const int> rows);
+  Status commit(Decoder& decoder, Sequence& sequence, std::span<const int> rows, int part);
   // The context is read; these are the logits after it.
   void contextRead(const Sequence& sequence, std::span<const float> logits);
   // The run is over; the sequence holds the first tokens of this text.

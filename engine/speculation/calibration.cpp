@@ -28,11 +28,12 @@ void Calibration::observe(int evidence, bool right) {
 
 float RequestCalibration::probability(int evidence) const {
   const Cell& own = cells_[evidence];
-  return (kSharedWeight * shared_.probability(evidence) + own.right) / (kSharedWeight + own.seen);
+  return (kSharedWeight * seen_.probability(evidence) + own.right) / (kSharedWeight + own.seen);
 }
 
 void RequestCalibration::observe(int evidence, bool right) {
   shared_.observe(evidence, right);
+  seen_.observe(evidence, right);
   count(cells_[evidence].right, cells_[evidence].seen, right, kRequestMost);
 }
 

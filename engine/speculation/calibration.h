@@ -2,7 +2,9 @@
 // range): what turns "it matched 5 tokens" into a probability.
 //
 // Counts are kept twice: for the loaded model, across requests, and for the request, which starts from the
-// model's and soon follows its own text. Old counts fade, so both follow what changes.
+// model's and soon follows its own text. Old counts fade, so both follow what changes. Of requests that run
+// at once each sees the model's counts as they were when it began, and what it added itself: its guesses do
+// not depend on who else is there.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +32,8 @@ class Calibration {
 // One request's view of them.
 class RequestCalibration {
  public:
-  explicit RequestCalibration(Calibration& shared) : shared_(shared), cells_(shared.classes()) {}
+  explicit RequestCalibration(Calibration& shared)
+      : shared_(shared), seen_(shared), cells_(shared.classes()) {}
 
   // p = (6 * shared + right) / (6 + seen), the request's own counts fading beyond 48.
   float probability(int evidence) const;
@@ -41,6 +44,7 @@ class RequestCalibration {
     float right = 0, seen = 0;
   };
   Calibration& shared_;
+  Calibration seen_;  // the shared counts that this request sees
   std::vector<Cell> cells_;
 };
 

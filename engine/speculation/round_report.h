@@ -17,9 +17,11 @@ struct RouteCandidate {
   double draftMs = 0;
   double verifyMs = 0;
   double commitMs = 0;
+  int others = 0;  // other requests in the pass, each of which brings a token
 
   double ms() const { return draftMs + verifyMs + commitMs; }
-  double tokensPerSecond() const { return ms() > 0 ? (1 + expected) * 1000.0 / ms() : 0; }
+  // Of all requests in the pass.
+  double tokensPerSecond() const { return ms() > 0 ? (1 + others + expected) * 1000.0 / ms() : 0; }
 };
 
 struct RoundReport {
@@ -28,6 +30,10 @@ struct RoundReport {
   std::vector<RouteCandidate> candidates;  // plain decoding first; empty where no router decides
   int chosen = -1;                         // index into candidates; -1 where no router decides
   std::string reason;                      // one line for a person
+
+  int others = 0;           // other requests in the pass, as the router knew before it
+  int otherRows = 0;        // their rows
+  bool firstOfPass = true;  // of requests that shared a pass one tells what it cost
 
   int drafted = 0;  // nodes verified
   int accepted = 0;

@@ -28,10 +28,17 @@ std::string rates(const RouteCandidate& draft, const RouteCandidate& plain) {
 }  // namespace
 
 bool Router::wantsDraft(RoundReport& report) {
+  others_ = report.others;
   if (pause_ == 0) return true;
   report.reason = "drafting has lost time and pauses for " + std::to_string(pause_) + " rounds";
   --pause_;
   return false;
+}
+
+// A pass of more rows than the staircase has costs as much more as its last step says.
+double Router::verifyMs(int rows, int context) const {
+  const double steps = std::max(1.0, static_cast<double>(rows) / VerifyCost::kMostRows);
+  return steps * resources_.verifyCost.ms(std::min(rows, VerifyCost::kMostRows), context);
 }
 
 RouteCandidate Router::priced(DraftShape::Kind kind, int nodes, double expected, double draftMs,
@@ -40,8 +47,9 @@ RouteCandidate Router::priced(DraftShape::Kind kind, int nodes, double expected,
           .nodes = nodes,
           .expected = expected,
           .draftMs = draftMs,
-          .verifyMs = resources_.verifyCost.ms(nodes + 1, context),
-          .commitMs = resources_.commitMs * (1 + expected)};
+          .verifyMs = verifyMs(1 + others_ + nodes, context),
+          .commitMs = resources_.commitMs * (1 + others_ + expected),
+          .others = others_};
 }
 
 // The best size of a chain, or of a tree, as budget.tree says. Of a draft's nodes the likeliest come first,
@@ -117,12 +125,18 @@ int Router::worthAsking(double right, double tokenMs, const Draft& others, const
 }
 
 void Router::observe(const RoundReport& report) {
-  resources_.verifyCost.observe(report.drafted + 1, report.context, report.verifyMs);
+  const int rows = report.drafted + 1 + report.otherRows;
+  if (report.firstOfPass && rows <= VerifyCost::kMostRows)
+    resources_.verifyCost.observe(rows, report.context, report.verifyMs);
   const double perToken = report.commitMs / (1 + report.accepted);
   resources_.commitMs += 0.05 * (std::min(perToken, 10 * resources_.commitMs) - resources_.commitMs);
   if (report.drafted == 0) return;
-  const double plainMs = resources_.verifyCost.ms(1, report.context) + resources_.commitMs;
-  spentMs_ = kFading * spentMs_ + report.draftMs + report.verifyMs + report.commitMs;
+  // A request's share of a plain pass is its own without others; what its draft added it bears alone.
+  const double together = verifyMs(1 + report.others, report.context);
+  const double share = together / (1 + report.others);
+  const double othersMs = verifyMs(1 + report.otherRows, report.context) - share;
+  const double plainMs = share + resources_.commitMs;
+  spentMs_ = kFading * spentMs_ + report.draftMs + report.verifyMs - othersMs + report.commitMs;
   worthMs_ = kFading * worthMs_ + (1 + report.accepted) * plainMs;
   ++tried_;
   if (worthMs_ > 1.05 * spentMs_) nextPause_ = kShortestPause;

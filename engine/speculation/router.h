@@ -4,6 +4,10 @@
 //
 //   rate = (1 + expected accepted) / (draft ms + verify ms(1 + nodes, context) + commit ms)
 //
+// Where n other requests share the pass, each has a row and brings a token at least:
+//
+//   rate = (1 + n + expected accepted) / (draft ms + verify ms(1 + n + nodes, context) + commit ms)
+//
 // Plain decoding is the candidate without nodes. The highest rate wins; a draft must beat plain decoding by
 // kLeastGain, because its expectation is an estimate and plain's is not. When the drafts of the last rounds
 // have brought less than plain decoding would have in their time, drafting pauses, longer each time that
@@ -22,7 +26,8 @@ class Router {
 
   explicit Router(SpeculationResources& resources) : resources_(resources) {}
 
-  // Whether this round drafts at all; otherwise the report says why.
+  // Whether this round drafts at all; otherwise the report says why. Takes from the report who else is in the
+  // pass.
   bool wantsDraft(RoundReport& report);
 
   // The best part of `whole` (the proposals of all drafters), possibly nothing. kind: kAuto takes chain or
@@ -39,10 +44,12 @@ class Router {
   void observe(const RoundReport& report);
 
  private:
+  double verifyMs(int rows, int context) const;
   RouteCandidate priced(DraftShape::Kind kind, int nodes, double expected, double draftMs, int context) const;
   RouteCandidate bestOf(const Draft& whole, const DraftBudget& budget, double draftMs, int context) const;
 
   SpeculationResources& resources_;
+  int others_ = 0;  // other requests in this round's pass
   // Of the last drafted rounds, older ones fading: their time, and the time plain decoding would have taken.
   double spentMs_ = 0, worthMs_ = 0;
   int tried_ = 0;      // drafted rounds since the last pause

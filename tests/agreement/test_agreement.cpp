@@ -4,6 +4,7 @@
 #include <random>
 
 #include "engine/agreement/agreement.h"
+#include "engine/agreement/in_company.h"
 #include "engine/gguf/encoded_value.h"
 #include "tests/agreement/swapped_commit.h"
 #include "tests/gguf/model_copy.h"
@@ -190,6 +191,45 @@ class TestAgreement : public QObject {
       QVERIFY2((sum.differingBits > 0) == fourRows, cell.name().c_str());
       QVERIFY2(contains(failuresOf(cell, sum), "differing logit bits") == fourRows, cell.name().c_str());
     }
+  }
+
+  // Among the rows of three other requests.
+  void everyCellWritesThePlainTextInCompany() {
+    for (const char* model : {"llama", "qwen35"}) {
+      Engines engines = open(model);
+      const auto subject =
+          agreement::inCompany(*engines.subject, engines.generator->speculation(), 4, nullptr);
+      Gate gate(*engines.plain, subject, {.tokens = 32, .endAtEndTokens = false});
+      const std::vector<TokenId> prompts[] = {randomPrompt(16, 1), randomPrompt(70, 2)};
+      for (const Cell& cell : cells("half-right,oracle,random", "chain7,tree31")) {
+        const CellResult sum = runCell(gate, cell, prompts);
+        const auto failures = failuresOf(cell, sum);
+        QVERIFY2(failures.empty(), (cell.name() + ": " + text(failures)).c_str());
+        QCOMPARE(sum.acceptedRows, std::int64_t{64});
+      }
+    }
+  }
+
+  // The kernel that adds in another order from four rows on: a chain of one has two rows alone, and more
+  // among others.
+  void aFaultOfManyRowsIsCaughtInCompany() {
+    static const kernels::KernelSet* base = &kernels::bestKernels();
+    static kernels::KernelSet reversed;
+    reversed = plantFaults(*base, kVocabulary).front().kernels;
+    kernels::KernelSet faulty = *base;
+    faulty.matmulQuantized = [](const kernels::PackedMatrix& w, const kernels::QuantizedRows& x, int rows,
+                                int groupBegin, int groupEnd, float* out, std::size_t outStride) {
+      (rows < 4 ? *base : reversed).matmulQuantized(w, x, rows, groupBegin, groupEnd, out, outStride);
+    };
+    Engines engines = open("quantized", &faulty);
+    const std::vector<TokenId> prompts[] = {{5, 9, 5}};
+    const Cell cell = cells("wrong", "chain1").front();
+    const GateOptions options{.tokens = 32, .endAtEndTokens = false};
+    Gate alone(*engines.plain, *engines.generator, options);
+    QCOMPARE(runCell(alone, cell, prompts).differingBits, std::uint64_t{0});
+    Gate gate(*engines.plain,
+              agreement::inCompany(*engines.subject, engines.generator->speculation(), 4, nullptr), options);
+    QVERIFY(runCell(gate, cell, prompts).differingBits > 0);
   }
 
   // The drafter is wrong in every guess, so only rejected rows can tell.

@@ -65,7 +65,7 @@ class Speed(client.CliTest):
         done = self.run_cli(*self.SHORT, "-m", client.SMOLLM2, "--json")
         report = json.loads(done.stdout)
         # A peak that was measured in a busy moment may be exceeded; then, and only then, the status is 1.
-        lines = [line for section in ("prefill", "decode", "staircase", "products") for line in report[section]]
+        lines = [line for section in ("prefill", "decode", "staircase", "products", "throughput") for line in report[section]]
         exceeded = any(max(line["read_share"], line["compute_share"]) > 1 for line in lines)
         self.assertEqual(done.returncode, 1 if exceeded else 0, done.stderr)
         self.assertEqual(b"more than the machine can do" in done.stderr, exceeded)
@@ -81,6 +81,7 @@ class Speed(client.CliTest):
         self.check_lines(report["decode"], "context", [1, 20], True)
         self.check_lines(report["staircase"], "rows", [1, 2, 3, 4, 6, 8, 12, 16, 24, 32], True)
         self.check_lines(report["products"], "rows", [1, 4, 8, 512], True)
+        self.check_lines(report["throughput"], "parallel", [1, 4], True)
         for line in report["prefill"]:
             self.assertGreaterEqual(line["first_token_ms"]["median"], line["ms"]["median"])
         # SmolLM2 135M: 30 layers of 576, 9 heads and 3 KV heads of 64, 1,536 wide; 49,152 tokens.
@@ -90,6 +91,8 @@ class Speed(client.CliTest):
         self.assertEqual(report["decode"][0]["multiply_adds"], 4 * (layers + head))
         self.assertEqual(report["staircase"][3]["multiply_adds"], 4 * (layers + head))
         self.assertEqual(report["products"][1]["multiply_adds"], 4 * layers)
+        # Four prompts of 32 tokens, and of each answer the first token comes from its prompt.
+        self.assertEqual(report["throughput"][1]["multiply_adds"], 4 * (32 * layers + head) + 3 * 4 * (layers + head))
         # Behind one token the passes look back at 1, 2, 3 and 4 positions of 30 layers, 6 rows of 64 halves each.
         self.assertEqual(report["decode"][0]["bytes"],
                          4 * (report["layer_bytes"] + report["head_bytes"]) + (1 + 2 + 3 + 4) * 30 * 6 * 64 * 2)
@@ -100,23 +103,26 @@ class Speed(client.CliTest):
     def test_chosen_sections_alone(self):
         report = self.good_json(*self.SHORT, "--only", "prefill")
         self.check_lines(report["prefill"], "prompt_tokens", [40, 70], False)
-        self.assertFalse({"peaks", "decode", "staircase", "products"} & set(report))
+        self.assertFalse({"peaks", "decode", "staircase", "products", "throughput"} & set(report))
         text = self.good(*self.SHORT, "--only", "decode").stdout.decode()
         self.assertIn("decode\n", text)
         self.assertNotIn("prefill", text)
+        text = self.good(*self.SHORT, "--only", "throughput", "--parallel", "3").stdout.decode()
+        self.assertIn("3 at once: ", text)
 
     def test_lists_that_are_none(self):
         for option in ("--prompt-tokens", "--contexts"):
             for wrong in ("", "12,", "0", "1,x", "-4", "9999999"):
                 self.assertIn("whole number", self.bad("bench", option + "=" + wrong))
         for wrong in ("", "prefill,", "speed"):
-            self.assertIn("peaks, prefill, decode, staircase", self.bad("bench", "--only", wrong))
+            self.assertIn("peaks, prefill, decode, staircase, throughput", self.bad("bench", "--only", wrong))
         # SmolLM2 holds 8,192 tokens.
         self.assertIn("no room", self.bad("bench", "-m", client.SMOLLM2, "--only", "prefill", "--prompt-tokens", "8193"))
         self.assertIn("no room", self.bad("bench", "-m", client.SMOLLM2, "--only", "decode", "--contexts", "8190"))
 
     def test_options_of_the_other_kind_are_refused(self):
         self.assertIn("--spec needs --workload", self.bad("bench", "--spec", "off"))
+        self.assertIn("--parallel does not go with", self.bad("bench", "--workload", "all", "--parallel", "2"))
         self.assertIn("--only does not go with", self.bad("bench", "--workload", "all", "--only", "peaks"))
 
 

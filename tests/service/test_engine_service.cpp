@@ -254,9 +254,9 @@ void TestEngineService::boundsTheContext() {
   config.contextLength = 8192;
   MemoryPlan plan;
   plan.cachePerToken = 1000;
-  const auto bounded = [&](std::uint64_t available, int wanted, kernels::CacheType type) {
+  const auto bounded = [&](std::uint64_t available, int wanted, kernels::CacheType type, int parallel = 1) {
     plan.available = available;
-    return boundedContext(plan, config, wanted, type);
+    return boundedContext(plan, config, wanted, type, parallel);
   };
   using kernels::CacheType;
   QCOMPARE(bounded(0, 0, CacheType::kF16), 8192);  // not known
@@ -266,6 +266,7 @@ void TestEngineService::boundsTheContext() {
   QCOMPARE(bounded(4'000'000, 0, CacheType::kF16), 3000);
   QCOMPARE(bounded(4'000'000, 0, CacheType::kF32), 1500);
   QCOMPARE(bounded(1000, 0, CacheType::kF16), 0);
+  QCOMPARE(bounded(4'000'000, 0, CacheType::kF16, 3), 1000);  // one of three
 }
 
 }  // namespace tandem::test
