@@ -28,6 +28,7 @@ struct ChatOptions {
   EngineChoice engine;
   SamplingChoice sampling;
   EndsChoice ends;
+  ConstraintChoice form;
   SpeculationOptions speculation;
   std::string system;
   StoreUse store = StoreUse::kOn;
@@ -40,6 +41,7 @@ struct ChatOptions {
          wholeNumber(tokens, 0, std::numeric_limits<int>::max())},
     };
     append(table, endsTable(ends));
+    append(table, constraintTable(form));
     append(table, samplingTable(sampling));
     append(table, speculationTable(speculation));
     append(table, storeTable(store));
@@ -91,6 +93,8 @@ nlohmann::json conversationJson(const ConversationView& view) {
 
 Result<int> chat(const ChatOptions& options) {
   if (const auto sampling = options.sampling.settled(); !sampling) return sampling.error();
+  Result<ConstraintSpec> form = options.form.settled();
+  if (!form) return form.error();
   const Result<std::string> path = findModel(options.common, options.engine.model);
   if (!path) return path.error();
   const Result<Places> places = placesOf(options.common);
@@ -120,6 +124,7 @@ Result<int> chat(const ChatOptions& options) {
     defaults.reasoning = options.ends.reasoning;
     defaults.stop = options.ends.stop;
     defaults.stopTokens = options.ends.stopTokens;
+    defaults.constraint = std::move(*form);
     defaults.speculation = options.speculation;
     defaults.keepsTexts = options.store == StoreUse::kOn;
     service.setDefaults(defaults, options.system);

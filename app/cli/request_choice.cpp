@@ -3,6 +3,7 @@
 #include <charconv>
 #include <limits>
 
+#include "app/cli/command.h"
 #include "engine/sampler/sampler.h"
 
 namespace tandem::cli {
@@ -106,6 +107,53 @@ OptionTable endsTable(EndsChoice& choice) {
       {"--stall-close", 0, "", "close the model's thinking when it goes in circles",
        on(choice.reasoning.stallClose)},
   };
+}
+
+OptionTable constraintTable(ConstraintChoice& choice) {
+  return {
+      {"--json-object", 0, "", "the answer is a JSON object", on(choice.jsonObject)},
+      {"--json-schema", 0, "FILE", "the answer is JSON that this schema allows", text(choice.schemaFile)},
+      {"--regex", 0, "REGEX", "the whole answer matches this regular expression", text(choice.regex)},
+      {"--one-of", 0, "A|B", "the answer is one of the texts between the bars", text(choice.choices)},
+      {"--grammar", 0, "FILE", "the answer matches this grammar, written in GBNF", text(choice.grammarFile)},
+      {"--tools", 0, "FILE", "the answer calls one of these tools, a JSON list", text(choice.toolsFile)},
+      {"--tool-choice", 0, "NAME", "with --tools: the tool that is called", text(choice.tool)},
+      {"--tool-calls", 0, "N", "with --tools: at most so many calls", wholeNumber(choice.maxCalls, 1, 100)},
+  };
+}
+
+Result<ConstraintSpec> ConstraintChoice::settled() const {
+  const int asked = jsonObject + schemaFile.has_value() + regex.has_value() + choices.has_value() +
+                    grammarFile.has_value() + toolsFile.has_value();
+  if (asked > 1) {
+    return badArgument(
+        "Only one of --json-object, --json-schema, --regex, --one-of, --grammar and --tools can be asked "
+        "for.",
+        "constraint");
+  }
+  if (!toolsFile && (tool || maxCalls > 1)) return badArgument("This needs --tools.", "tools");
+  ConstraintSpec spec;
+  if (jsonObject) return ConstraintSpec::jsonObject();
+  if (regex) return ConstraintSpec::regex(*regex);
+  if (choices) {
+    spec.kind = ConstraintSpec::Kind::kChoice;
+    for (std::size_t begin = 0; begin <= choices->size();) {
+      const std::size_t bar = std::min(choices->find('|', begin), choices->size());
+      spec.choices.push_back(choices->substr(begin, bar - begin));
+      begin = bar + 1;
+    }
+    return spec;
+  }
+  if (asked == 0) return spec;
+  spec.kind = schemaFile    ? ConstraintSpec::Kind::kJsonSchema
+              : grammarFile ? ConstraintSpec::Kind::kGrammar
+                            : ConstraintSpec::Kind::kToolCalls;
+  Result<std::string> text = readFile(schemaFile ? *schemaFile : grammarFile ? *grammarFile : *toolsFile);
+  if (!text) return text.error();
+  spec.text = std::move(*text);
+  spec.tool = tool.value_or("");
+  spec.maxCalls = maxCalls;
+  return spec;
 }
 
 Result<SamplingParams> SamplingChoice::settled() const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/cli/options.h"
+#include "engine/constraint/spec.h"
 #include "engine/session/generation.h"
 #include "engine/session/reasoning_options.h"
 
@@ -32,5 +33,17 @@ struct EndsChoice {
 };
 // --stop, --stop-token, --min-tokens, --reasoning-budget, --stall-close
 OptionTable endsTable(EndsChoice& choice);
+
+// What the answer's text must be; docs/structured-output.md.
+struct ConstraintChoice {
+  bool jsonObject = false;
+  std::optional<std::string> schemaFile, regex, choices, grammarFile, toolsFile, tool;
+  int maxCalls = 1;
+
+  // Reads the files. Errors: those of readFile; kInvalidArgument when more than one form is asked for.
+  Result<ConstraintSpec> settled() const;
+};
+// --json-object, --json-schema, --regex, --one-of, --grammar, --tools, --tool-choice, --tool-calls
+OptionTable constraintTable(ConstraintChoice& choice);
 
 }  // namespace tandem::cli

@@ -30,6 +30,7 @@ struct RunOptions {
   std::optional<std::string> prompt, file, system;
   std::optional<std::string> reference;
   EndsChoice ends;
+  ConstraintChoice form;
   int tokens = 0;
   bool raw = false;
   bool explain = false;
@@ -51,6 +52,7 @@ struct RunOptions {
          wholeNumber(sampling.params.logprobs, 0, kMaxLogprobs)},
     };
     append(table, endsTable(ends));
+    append(table, constraintTable(form));
     append(table, samplingTable(sampling));
     append(table, samplerTable(sampling.params));
     append(table, speculationTable(speculation));
@@ -82,6 +84,9 @@ Result<service::GenerateRequest> requestOf(const RunOptions& options) {
   request.stopTokens = options.ends.stopTokens;
   request.minTokens = options.ends.minTokens;
   request.reasoning = options.ends.reasoning;
+  Result<ConstraintSpec> form = options.form.settled();
+  if (!form) return form.error();
+  request.constraint = std::move(*form);
   if (options.reference) {
     Result<std::vector<TokenId>> ids = readIds(*options.reference);
     if (!ids) return ids.error();
@@ -172,6 +177,8 @@ Result<int> complete(const RunOptions& options) {
     warn(warning);
   Result<std::vector<TokenId>> prompt = service::promptIds(*(*engine)->model(), *request);
   if (!prompt) return prompt.error();
+  const auto constraint = (*engine)->constraints().find(request->constraint);
+  if (!constraint) return constraint.error();
 
   const Generation generation{.prompt = std::move(*prompt),
                               .answerSoFar = {},
@@ -182,7 +189,8 @@ Result<int> complete(const RunOptions& options) {
                               .stop = request->stop,
                               .stopTokens = request->stopTokens,
                               .minTokens = request->minTokens,
-                              .reasoning = request->reasoning};
+                              .reasoning = request->reasoning,
+                              .constraint = *constraint};
   Output output(options);
   const Interrupt interrupt;
   const GenerationOutcome outcome = (*engine)->generator().run(

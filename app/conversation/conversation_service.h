@@ -35,6 +35,7 @@ struct AnswerSettings {
   std::vector<std::string> stop = {};    // it ends before the first of these
   std::vector<TokenId> stopTokens = {};  // and with one of these
   ReasoningOptions reasoning = {};
+  ConstraintSpec constraint = {};        // what each answer's text must be; not stored
   SpeculationOptions speculation;
   bool keepsTexts = true;         // ended answers and their prompts serve later drafts (docs/storage.md)
   bool regenerateSamples = true;  // false: Regenerate repeats with the conversation's own sampling

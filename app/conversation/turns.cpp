@@ -129,6 +129,7 @@ void ConversationService::Impl::submit(const TurnPtr& turn) {
   request.reasoning = turn->settings.reasoning;
   request.stop = turn->settings.stop;
   request.stopTokens = turn->settings.stopTokens;
+  request.constraint = turn->settings.constraint;
   request.speculation = turn->settings.speculation;
   turn->view = {};
   turn->handle =

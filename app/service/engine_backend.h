@@ -16,6 +16,7 @@
 
 #include "engine/base/status.h"
 #include "engine/cache/prefix_cache.h"
+#include "engine/constraint/spec.h"
 #include "engine/session/generation.h"
 #include "engine/session/reasoning_options.h"
 #include "engine/speculation/round_report.h"
@@ -84,9 +85,10 @@ struct GenerateRequest {
   std::vector<TokenId> stopTokens = {};  // and with one of these
   int minTokens = 0;                     // but not before it has so many tokens
   ReasoningOptions reasoning = {};
-  bool fingerprint = false;       // whether GenerationStats::logitsFingerprint is wanted; it takes time
-  bool cached = true;             // whether it may go on from earlier texts and is kept for later ones
-  std::int64_t conversation = 0;  // whose text it is, for the cache's list; 0: none
+  ConstraintSpec constraint = {};  // what its text must be
+  bool fingerprint = false;        // whether GenerationStats::logitsFingerprint is wanted; it takes time
+  bool cached = true;              // whether it may go on from earlier texts and is kept for later ones
+  std::int64_t conversation = 0;   // whose text it is, for the cache's list; 0: none
 };
 
 struct QueuedEvent {

@@ -110,7 +110,7 @@ void EngineService::work() {
   }
   const bool idle = slots_->running() == 0;
   if (preparing_ &&
-      (idle || preparing_->prompt.wait_for(std::chrono::seconds(0)) == std::future_status::ready))
+      (idle || preparing_->prepared.wait_for(std::chrono::seconds(0)) == std::future_status::ready))
     startPrepared();
   if (slots_->running() == 0) return;
   try {
@@ -146,21 +146,26 @@ void EngineService::runLoad(const LoadPtr& load) {
   queue_->endLoad(load, engine_->info());
 }
 
-// Its prompt is tokenised by a thread of its own, so that what runs goes on.
+// Its prompt is tokenised and its form compiled by a thread of its own, so that what runs goes on.
 void EngineService::prepare(const RequestPtr& request) {
   if (!engine_) return queue_->end(request, failure(*request, noModel()));
-  preparing_ = {request, std::async(std::launch::async, [request, model = engine_->model()] {
-                  return promptIds(*model, request->what);
+  preparing_ = {request,
+                std::async(std::launch::async, [request, engine = engine_.get()]() -> Result<Prepared> {
+                  Result<std::vector<TokenId>> prompt = promptIds(*engine->model(), request->what);
+                  if (!prompt) return prompt.error();
+                  auto constraint = engine->constraints().find(request->what.constraint);
+                  if (!constraint) return constraint.error();
+                  return Prepared{std::move(*prompt), std::move(*constraint)};
                 })};
 }
 
 void EngineService::startPrepared() {
-  Preparing prepared = std::move(*std::exchange(preparing_, std::nullopt));
-  const RequestPtr& request = prepared.request;
+  Preparing preparing = std::move(*std::exchange(preparing_, std::nullopt));
+  const RequestPtr& request = preparing.request;
   try {
-    Result<std::vector<TokenId>> prompt = prepared.prompt.get();
-    if (!prompt) return queue_->end(request, failure(*request, prompt.error()));
-    SlotRequest slot = slotRequest(request, std::move(*prompt));
+    Result<Prepared> prepared = preparing.prepared.get();
+    if (!prepared) return queue_->end(request, failure(*request, prepared.error()));
+    SlotRequest slot = slotRequest(request, std::move(*prepared));
     if (!queue_->begin(request)) return queue_->end(request, FinishedEvent());
     if (slots_->running() == 0 && isRouted(slot.generation.speculation)) {
       // A pass that fails here fails again in the request's own, which tells it.
@@ -175,10 +180,10 @@ void EngineService::startPrepared() {
   }
 }
 
-SlotRequest EngineService::slotRequest(const RequestPtr& request, std::vector<TokenId> prompt) {
+SlotRequest EngineService::slotRequest(const RequestPtr& request, Prepared prepared) {
   const GenerateRequest& what = request->what;
   SlotRequest slot;
-  slot.generation = {.prompt = prompt,
+  slot.generation = {.prompt = prepared.prompt,
                      .answerSoFar = what.answerSoFar,
                      .sampling = what.sampling,
                      .maxTokens = what.maxTokens,
@@ -188,6 +193,7 @@ SlotRequest EngineService::slotRequest(const RequestPtr& request, std::vector<To
                      .stopTokens = what.stopTokens,
                      .minTokens = what.minTokens,
                      .reasoning = what.reasoning,
+                     .constraint = std::move(prepared.constraint),
                      .fingerprint = what.fingerprint,
                      .cache = what.cached ? engine_->cache().get() : nullptr,
                      .conversation = what.conversation};
@@ -201,7 +207,7 @@ SlotRequest EngineService::slotRequest(const RequestPtr& request, std::vector<To
       .warning = [this, request](
                      std::string sentence) { queue_->send(request, WarningEvent{std::move(sentence)}); }};
   slot.cancel = &request->cancelled;
-  slot.ended = [this, request, prompt = std::move(prompt),
+  slot.ended = [this, request, prompt = std::move(prepared.prompt),
                 waited = waitedMs(*request)](GenerationOutcome outcome) {
     GenerationStats& stats = outcome.stats;
     stats.queueMs = waited;

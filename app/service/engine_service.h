@@ -41,6 +41,12 @@ class EngineService : public EngineBackend {
   std::vector<CachedText> cachedTexts() const override;
 
  private:
+  // What a request needs to be started.
+  struct Prepared {
+    std::vector<TokenId> prompt;
+    std::shared_ptr<const Constraint> constraint;
+  };
+
   // The worker thread.
   void loop();
   void runLoad(const LoadPtr& load);
@@ -48,7 +54,7 @@ class EngineService : public EngineBackend {
   void startPrepared();
   bool busy() const { return preparing_ || (slots_ && slots_->running() > 0); }
   void work();
-  SlotRequest slotRequest(const RequestPtr& request, std::vector<TokenId> prompt);
+  SlotRequest slotRequest(const RequestPtr& request, Prepared prepared);
 
   const EngineOptions options_;
   EventLanes lanes_{options_.parallel == 1 ? 1 : EventLanes::kMost};
@@ -63,7 +69,7 @@ class EngineService : public EngineBackend {
   // The worker's.
   struct Preparing {
     RequestPtr request;
-    std::future<Result<std::vector<TokenId>>> prompt;
+    std::future<Result<Prepared>> prepared;
   };
   std::unique_ptr<LoadedEngine> engine_;
   std::unique_ptr<Slots> slots_;  // of the engine

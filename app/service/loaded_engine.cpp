@@ -99,7 +99,10 @@ void LoadedEngine::addDraftModel(const LoadOptions& options, const EngineOptions
 
 LoadedEngine::LoadedEngine(std::shared_ptr<const Model> model, std::unique_ptr<Decoder> decoder,
                            int contextLength)
-    : model_(std::move(model)), decoder_(std::move(decoder)), generator_(*decoder_) {
+    : model_(std::move(model)),
+      decoder_(std::move(decoder)),
+      generator_(*decoder_),
+      constraints_(model_->sharedTokenizer()) {
   info_.path = model_->file().path();
   info_.name = model_->displayName();
   info_.architecture = model_->config().architectureName;

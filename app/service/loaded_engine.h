@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/service/engine_backend.h"
+#include "engine/constraint/constraint_cache.h"
 #include "engine/model/decoder.h"
 #include "engine/session/generator.h"
 
@@ -39,6 +40,8 @@ class LoadedEngine {
   const std::shared_ptr<const Model>& model() const { return model_; }
   Decoder& decoder() { return *decoder_; }
   Generator& generator() { return generator_; }
+  // What answers of a given form need, kept from request to request.
+  ConstraintCache& constraints() { return constraints_; }
   const ModelInfo& info() const { return info_; }
   // Of texts that were read; null: none.
   const std::shared_ptr<PrefixCache>& cache() const { return cache_; }
@@ -55,6 +58,7 @@ class LoadedEngine {
   std::unique_ptr<Decoder> decoder_;
   std::shared_ptr<PrefixCache> cache_;
   Generator generator_;
+  ConstraintCache constraints_;
   ModelInfo info_;
 };
 

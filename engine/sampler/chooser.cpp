@@ -20,21 +20,78 @@ Chooser::Chooser(SamplingParams sampling, int minTokens, std::vector<TokenId> en
       history_(sampling_.penaltyWindow, sampling_.noRepeatNgramSize) {}
 
 bool Chooser::takesHighest() const {
-  return sampling_.greedy() && !sampling_.changesScores() && !barsEnds();
+  return sampling_.greedy() && !sampling_.changesScores() && !barsEnds() && !constrained();
+}
+
+void Chooser::constrain(Matcher matcher, int tokensLeft) {
+  matchers_.assign(1, std::move(matcher));
+  tokensLeft_ = tokensLeft;
+}
+
+void Chooser::push(TokenId token) {
+  history_.push(token);
+  if (!constrained()) return;
+  // A token that was not allowed (a draft's) leaves the matcher where it is; nothing is chosen behind it.
+  matchers_.push_back(matchers_.back());
+  matchers_.back().advance(token);
+}
+
+void Chooser::pop() {
+  history_.pop();
+  if (matchers_.size() > 1) matchers_.pop_back();
 }
 
 TokenId Chooser::choose(std::span<const float> logits) {
-  return chooseToken(scores(logits), sampling_, answered());
+  return constrained() ? chooseConstrained(logits) : chooseToken(scores(logits), sampling_, answered());
+}
+
+// Of a greedy choice first the token without the mask is tried.
+TokenId Chooser::chooseConstrained(std::span<const float> logits) {
+  if (sampling_.greedy()) {
+    std::span<const float> unmasked = logits;
+    if (sampling_.changesScores() || barsEnds()) {
+      changeScores(logits, false);
+      unmasked = scores_;
+    }
+    const TokenId token = argmax(unmasked);
+    if (matchers_.back().allows(token, tokensLeft())) return token;
+  }
+  const std::span<const float> masked = scores(logits);
+  const TokenId highest = argmax(masked);
+  if (masked[highest] == kBarred) {
+    status_ = matchers_.back().status();
+    if (status_.ok())
+      status_ = Error{ErrorCode::kInternal, "The answer's form allows no token here.", "constraint"};
+    return highest;
+  }
+  return sampling_.greedy() ? highest : chooseToken(masked, sampling_, answered());
 }
 
 std::span<const float> Chooser::scores(std::span<const float> logits) {
-  if (!sampling_.changesScores() && !barsEnds()) return logits;
+  if (!sampling_.changesScores() && !barsEnds() && !constrained()) return logits;
+  changeScores(logits, constrained());
+  return scores_;
+}
+
+void Chooser::changeScores(std::span<const float> logits, bool masked) {
   scores_.assign(logits.begin(), logits.end());
   penalise();
   for (const TokenBias& b : sampling_.logitBias)
     scores_[b.token] += b.bias;
+  if (masked) mask();
   bar();
-  return scores_;
+}
+
+// Takes out what the constraint does not allow.
+void Chooser::mask() {
+  const TokenMask& allowed = matchers_.back().mask(tokensLeft());
+  for (std::size_t i = 0; i < scores_.size(); i += 64) {
+    const std::uint64_t word = i < allowed.size() ? allowed.words()[i / 64] : 0;
+    if (word == ~std::uint64_t{0}) continue;
+    const std::size_t end = std::min(scores_.size(), i + 64);
+    for (std::size_t token = i; token < end; ++token)
+      if ((word >> (token - i) & 1) == 0) scores_[token] = kBarred;
+  }
 }
 
 ChosenLogprobs Chooser::logprobs(std::span<const float> logits, TokenId chosen) {

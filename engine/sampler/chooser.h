@@ -6,7 +6,9 @@
 //   2. bars take tokens out: masks first, then ends before the minimum, then runs that would repeat. A bar
 //      that would leave nothing is lifted, a mask never is;
 //   3. sampler.h chooses: temperature, top_k, top_p, min_p and noise, or the highest score.
-// A mask over tokens belongs at the head of step 2, in bar(); what it is made of follows push() and pop().
+// The mask is that of a constraint's matcher, which follows push() and pop() (docs/structured-output.md).
+// Where the token without the mask is one that it allows, the mask need not be made: the choice among fewer
+// is the same.
 //
 // Belongs to one request and its thread. Memory: a row of scores, and what the history holds.
 #pragma once
@@ -14,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/constraint/constraint.h"
 #include "engine/sampler/history.h"
 #include "engine/session/generation.h"
 
@@ -27,9 +30,14 @@ class Chooser {
 
   // What the answer follows. Once, before anything else.
   void begin(std::span<const TokenId> prompt) { history_.begin(prompt); }
+  // From here on the text follows a constraint: `matcher` stands where the path does, and `tokensLeft` tokens
+  // may still be chosen behind it. At most once. REQUIRES: tokensLeft >= matcher.shortestToEnd()
+  void constrain(Matcher matcher, int tokensLeft);
   // Goes one token down a path, and back up. What was chosen and kept is pushed and stays.
-  void push(TokenId token) { history_.push(token); }
-  void pop() { history_.pop(); }
+  void push(TokenId token);
+  void pop();
+  // An error when the constraint could not be followed: what was chosen then means nothing.
+  const Status& status() const { return status_; }
 
   // Whether the next choice is simply the row's highest logit, so that choose() need not be asked.
   bool takesHighest() const;
@@ -49,6 +57,11 @@ class Chooser {
   std::uint64_t answered() const { return static_cast<std::uint64_t>(history_.answered()); }
 
  private:
+  bool constrained() const { return !matchers_.empty(); }
+  int tokensLeft() const { return tokensLeft_ - static_cast<int>(matchers_.size()) + 1; }
+  TokenId chooseConstrained(std::span<const float> logits);
+  void changeScores(std::span<const float> logits, bool masked);
+  void mask();
   void penalise();
   void bar();
   void barUnlessAll(std::span<const TokenId> tokens);
@@ -58,7 +71,10 @@ class Chooser {
   const int minTokens_;
   const std::vector<TokenId> ends_;
   ChoiceHistory history_;
-  std::vector<float> scores_;  // (vocabulary), of the row in hand
+  std::vector<float> scores_;      // (vocabulary), of the row in hand
+  std::vector<Matcher> matchers_;  // where the constraint began, then one for each token behind it
+  int tokensLeft_ = 0;             // where it began
+  Status status_;
 };
 
 }  // namespace tandem

@@ -61,7 +61,19 @@ Status AnswerRun::check() {
   outcome_.stats.promptTokens = static_cast<int>(context_.size());
   left_ = contextLength_ - static_cast<int>(context_.size());
   if (request_.maxTokens > 0) left_ = std::min(left_, request_.maxTokens);
-  return {};
+  return request_.constraint ? checkConstraint() : Status();
+}
+
+// The answer must be able to meet its constraint with the tokens that are left.
+Status AnswerRun::checkConstraint() {
+  matcher_ = request_.constraint->start();
+  for (const TokenId token : request_.answerSoFar) {
+    if (matcher_->advance(token)) continue;
+    if (!matcher_->status().ok()) return matcher_->status();
+    return Error{ErrorCode::kInvalidArgument, "The answer so far does not have the form that is asked for.",
+                 "constraint"};
+  }
+  return matcher_->checkLength(left_);
 }
 
 // What the cache knows of the context need not be read.
@@ -108,7 +120,7 @@ Status AnswerRun::takeRead() {
   if (reading()) return {};
   cache_.contextRead(sequence_, decoder_.logits(0, place_.part));
   first();
-  return {};
+  return chooser_.status();
 }
 
 // The context is read: the first token is chosen.
@@ -122,12 +134,14 @@ void AnswerRun::first() {
     chooser_.push(token);
     reasoning_.push(token);
   }
+  if (matcher_) chooser_.constrain(*matcher_, left_);
   const Draft none;
   const Acceptance first = accept(none);
   outcome_.stats.ttftMs = total_.ms();
   add(none, first);
   speculator_->begin(context_);
   speculator_->begin(outcome_.tokens);
+  outcome_.status = chooser_.status();
 }
 
 void AnswerRun::startSpeculation() {
@@ -186,7 +200,7 @@ Status AnswerRun::takeRound() {
     callbacks_.verified(
         {*before, root, draft_, accepted, [this](int row) { return decoder_.logits(row, place_.part); }});
   }
-  return {};
+  return chooser_.status();
 }
 
 // Walks the draft by the target's choices; each becomes certain as it is made.
@@ -222,6 +236,10 @@ TokenId AnswerRun::choose(const Draft& draft, int node) {
 
 // Adds a token to the answer; true when it is the last one.
 bool AnswerRun::certain(TokenId token) {
+  if (!chooser_.status().ok()) {  // no token of the answer
+    taken_.tokens.push_back({token, TokenOrigin::kPlain, 0});
+    return true;
+  }
   const bool isStop = std::ranges::find(request_.stopTokens, token) != request_.stopTokens.end();
   const std::string text = isStop ? std::string() : text_.push(token);
   chooser_.push(token);

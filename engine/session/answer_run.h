@@ -66,6 +66,7 @@ class AnswerRun {
   Status check();
   void begin();
   void first();
+  Status checkConstraint();
   void prepareRead(int rows);
   void prepareRound(int rows, int others);
   Status takeRead();
@@ -92,6 +93,7 @@ class AnswerRun {
   Chooser chooser_;
   Reasoning reasoning_;
   RunCache cache_;
+  std::optional<Matcher> matcher_;  // of the constraint, behind answerSoFar
   std::unique_ptr<XXH3_state_t, HashState> hash_;
   std::optional<Speculator> speculator_;
   std::vector<TokenId> context_;  // prompt and the answer so far

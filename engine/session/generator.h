@@ -14,6 +14,7 @@
 
 #include "engine/base/status.h"
 #include "engine/cache/prefix_cache.h"
+#include "engine/constraint/constraint.h"
 #include "engine/model/decoder.h"
 #include "engine/session/generation.h"
 #include "engine/session/reasoning_options.h"
@@ -40,6 +41,9 @@ struct Generation {
   // do not end it. At most what the answer may have.
   int minTokens = 0;
   ReasoningOptions reasoning = {};
+  // What the answer's text, answerSoFar included, must be. Needs endAtEndTokens; not with relaxed accept. An
+  // answer that cannot meet it with the tokens it may have is refused.
+  std::shared_ptr<const Constraint> constraint = {};
   bool endAtEndTokens = true;  // false: end tokens do not end the text (for measurements)
   bool fingerprint =
       true;  // false: no GenerationStats::logitsFingerprint, whose hash reads every logit again

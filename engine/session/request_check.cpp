@@ -58,6 +58,12 @@ Status checkGeneration(const Generation& request, const Tokenizer& tokenizer, in
   if (Status s = checkSpeculation(request.speculation); !s.ok()) return s;
   if (Status s = checkSampler(request); !s.ok()) return s;
   if (Status s = checkEnds(request, vocabulary); !s.ok()) return s;
+  if (request.constraint && !request.endAtEndTokens)
+    return refuse("constraint", "an answer of a given form must be able to end");
+  if (request.constraint && (request.reasoning.budget > 0 || request.reasoning.stallClose))
+    return refuse("constraint", "an answer of a given form has no thinking that could be closed early");
+  if (request.constraint && request.speculation.relaxed())
+    return refuse("constraint", "an answer of a given form cannot be measured with a relaxed accept");
   const std::size_t tokens = request.prompt.size() + request.answerSoFar.size();
   if (tokens == 0) return refuse("prompt", "the prompt is empty");
   if (Status s = tokenizer.check(request.prompt); !s.ok()) return s;
