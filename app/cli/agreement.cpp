@@ -13,7 +13,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/prompt_list.h"
 #include "engine/agreement/in_company.h"
-#include "engine/session/slots.h"
+#include "engine/agreement/pairwise.h"
 #include "storage/store.h"
 
 namespace tandem::cli {
@@ -41,9 +41,10 @@ struct AgreementCommand {
   std::string drafters = "own-text,store,half-right,wrong,oracle,random";
   std::string shapes = "chain7,chain15,tree15,tree31";
   std::string options = "plain";
+  std::string parallel = "1";
   std::optional<std::uint64_t> seed;
   GateOptions gate;
-  bool noEnd = false;
+  bool noEnd = false, pairwise = false;
 
   OptionTable table() {
     OptionTable table = {
@@ -54,12 +55,14 @@ struct AgreementCommand {
          text(drafters)},
         {"--shapes", 0, "LIST", "names of --shape", text(shapes)},
         {"--options", 0, "LIST",
-         "request options: all, or a list of plain, penalties, no-repeat, bias, combined, sampled, "
-         "penalties+sampled, ...",
+         "request options: all, or a list of plain, penalties, no-repeat, bias, combined, json-schema, "
+         "regex, tool-call, sampled, penalties+sampled, ...",
          text(options)},
-        {"--no-end", 0, "", "go on behind end tokens", on(noEnd)},
-        {"--parallel", 0, "N", "requests at once: each answer is written among N - 1 others (1)",
-         wholeNumber(engine.engine.parallel, 1, Slots::kMost)},
+        {"--parallel", 0, "LIST", "requests at once: with N each answer is written among N - 1 others (1)",
+         text(parallel)},
+        {"--pairwise", 0, "", "not all combinations, but so many that every two values meet in one",
+         on(pairwise)},
+        {"--no-end", 0, "", "go on behind end tokens, where the answer need not have a form", on(noEnd)},
         {"--seed", 0, "S", "of the drafters' and the sample's dice, and of sampled answers (1)",
          wholeNumber(seed)},
         {"--out", 0, "FILE", "results so far: a run that was stopped goes on from there", text(out)},
@@ -101,8 +104,9 @@ Result<Work> prepare(const AgreementCommand& command) {
   if (command.prompts.empty() == command.ids.empty()) {
     return badArgument("Give the prompts either with --prompts FILE or with --ids FILE.", "prompts");
   }
-  auto cells = agreement::cellsOf(command.drafters, command.shapes, command.options);
+  auto cells = agreement::cellsOf(command.drafters, command.shapes, command.options, command.parallel);
   if (!cells) return cells.error();
+  if (command.pairwise) cells = agreement::pairwiseCover(*cells);
   auto model = loadModel(command.common, command.engine);
   if (!model) return model.error();
   const Tokenizer& tokenizer = (*model)->tokenizer();
@@ -124,9 +128,6 @@ Result<std::string> conditionsOf(const Work& work, Generator& generator) {
   return *program + " " + work.model->fingerprint() + " " + work.kernels.name + " " + work.cacheType() +
          " n" + std::to_string(gate.tokens) + (work.command.noEnd ? " no-end" : "") + " seed" +
          std::to_string(work.command.seed.value_or(1)) +
-         (work.command.engine.engine.parallel > 1
-              ? " parallel" + std::to_string(work.command.engine.engine.parallel)
-              : "") +
          (draft ? " draft " + draft->model().fingerprint() : "");
 }
 
@@ -172,6 +173,7 @@ nlohmann::json cellsJson(const Work& work) {
     cell["drafter"] = work.cells[c].drafter;
     cell["shape"] = work.cells[c].shape;
     cell["options"] = work.cells[c].options;
+    cell["parallel"] = work.cells[c].parallel;
     cell["failures"] = failures;
     cell["passed"] = failures.empty();
     cells.push_back(std::move(cell));
@@ -180,11 +182,11 @@ nlohmann::json cellsJson(const Work& work) {
 }
 
 void printRow(const Cell& cell, const CellResult& r) {
-  std::printf("%-11s %-8s %-17s %5d %7" PRId64 " %7" PRId64 " %9" PRIu64 " %9" PRId64 " %9" PRId64
+  std::printf("%-11s %-8s %-19s %3d %5d %7" PRId64 " %7" PRId64 " %9" PRIu64 " %9" PRId64 " %9" PRId64
               " %8" PRId64 " %8" PRId64 " %8" PRId64 " %8.1f  ",
-              cell.drafter.c_str(), cell.shape.c_str(), cell.options.c_str(), r.prompts, r.tokens,
-              r.differingTokens, r.differingBits, r.acceptedRows, r.rejectedRows, r.drafted, r.accepted,
-              r.rejected, r.seconds);
+              cell.drafter.c_str(), cell.shape.c_str(), cell.options.c_str(), cell.parallel, r.prompts,
+              r.tokens, r.differingTokens, r.differingBits, r.acceptedRows, r.rejectedRows, r.drafted,
+              r.accepted, r.rejected, r.seconds);
   const auto failures = failuresOf(cell, r);
   std::string verdict = failures.empty() ? "identical" : "FAIL: ";
   for (std::size_t i = 0; i < failures.size(); ++i)
@@ -199,8 +201,10 @@ void printRow(const Cell& cell, const CellResult& r) {
 
 void printTable(const Work& work) {
   std::puts(
-      "                                             tokens            bits         rows compared\n"
-      "drafter     shape    options           prompts  tokens  differ    differ  accepted  rejected  drafted "
+      "                                             at             tokens            bits         rows "
+      "compared\n"
+      "drafter     shape    options             once prompts  tokens  differ    differ  accepted  rejected  "
+      "drafted "
       "accepted rejected "
       " "
       "seconds");
@@ -259,13 +263,14 @@ Result<int> judge(const AgreementCommand& command) {
   gateOptions.endAtEndTokens = !command.noEnd;
   gateOptions.seed = command.seed.value_or(1);
   gateOptions.cancel = &interrupt.flag();
-  const auto subjectOf = [&]() -> agreement::Subject {
-    if (command.engine.engine.parallel > 1)
-      return agreement::inCompany(**subject, generator.speculation(), command.engine.engine.parallel,
-                                  gateOptions.cancel);
-    return agreement::alone(generator, gateOptions.cancel);
+  const agreement::Subject alone = agreement::alone(generator, gateOptions.cancel);
+  const agreement::Subject inCompany =
+      agreement::inCompany(**subject, generator.speculation(), gateOptions.cancel);
+  const auto either = [&](const Cell& cell, const Generation& request, const GenerationCallbacks& callbacks,
+                          const std::shared_ptr<TextStore>& texts) {
+    return (cell.parallel == 1 ? alone : inCompany)(cell, request, callbacks, texts);
   };
-  Gate gate(**reference, subjectOf(), gateOptions);
+  Gate gate(**reference, either, gateOptions);
   if (const Status status = runAll(*work, gate, *file); !status) {
     if (status.error().code != ErrorCode::kCancelled) return status.error();
     std::fprintf(stderr, "tandem-cli: stopped after %d of %zu.\n", work->done,
@@ -281,7 +286,6 @@ Result<int> judge(const AgreementCommand& command) {
                {"tokens", command.gate.tokens},
                {"ends", !command.noEnd},
                {"seed", gateOptions.seed},
-               {"parallel", command.engine.engine.parallel},
                {"resumed", work->resumed},
                {"cells", cellsJson(*work)},
                {"passed", work->passed()}});

@@ -1,10 +1,12 @@
 #include "engine/agreement/agreement.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 
 #include "engine/agreement/option_sets.h"
 #include "engine/agreement/row_comparison.h"
+#include "engine/session/slots.h"
 #include "engine/speculation/options.h"
 
 namespace tandem::agreement {
@@ -52,6 +54,22 @@ std::uint64_t seedOf(std::uint64_t seed, const std::vector<TokenId>& prompt, con
   return hash;
 }
 
+// Numbers of requests at once.
+Result<std::vector<int>> countsOf(std::string_view list) {
+  std::vector<int> counts;
+  for (const std::string& part : splitList(list)) {
+    int count = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), count);
+    if (error != std::errc() || end != part.data() + part.size() || count < 1 || count > Slots::kMost)
+      return Error{
+          ErrorCode::kInvalidArgument,
+          "'" + part + "' is no number of requests at once; choose 1 to " + std::to_string(Slots::kMost),
+          "parallel"};
+    counts.push_back(count);
+  }
+  return counts;
+}
+
 // The prompt and the answer, of which every kWrongEvery-th token is another one.
 std::vector<TokenId> worseCopy(std::vector<TokenId> text, const std::vector<TokenId>& answer,
                                int vocabulary) {
@@ -64,14 +82,16 @@ std::vector<TokenId> worseCopy(std::vector<TokenId> text, const std::vector<Toke
 }  // namespace
 
 Result<std::vector<Cell>> cellsOf(std::string_view drafters, std::string_view shapes,
-                                  std::string_view options) {
+                                  std::string_view options, std::string_view parallel) {
   std::vector<Cell> cells;
   const auto sets = optionSetsByName(options);
   if (!sets.ok()) return sets.error();
+  const auto counts = countsOf(parallel);
+  if (!counts.ok()) return counts.error();
   for (const std::string& set : *sets) {
     for (const std::string& drafter : splitList(drafters)) {
       for (const std::string& shape : splitList(shapes)) {
-        Cell& cell = cells.emplace_back();
+        Cell cell;
         cell.drafter = drafter;
         cell.shape = shape;
         cell.options = set;
@@ -81,6 +101,10 @@ Result<std::vector<Cell>> cellsOf(std::string_view drafters, std::string_view sh
         const Result<DraftShape> parsed = draftShapeByName(shape);
         if (!parsed.ok()) return parsed.error();
         cell.speculation.shape = *parsed;
+        for (const int count : *counts) {
+          cell.parallel = count;
+          cells.push_back(cell);
+        }
       }
     }
   }
@@ -122,7 +146,7 @@ std::vector<std::string> failuresOf(const Cell& cell, const CellResult& r) {
 }
 
 Subject alone(Generator& generator, const std::atomic<bool>* cancel) {
-  return [&generator, cancel](const Generation& request, const GenerationCallbacks& callbacks,
+  return [&generator, cancel](const Cell&, const Generation& request, const GenerationCallbacks& callbacks,
                               const std::shared_ptr<TextStore>& store) {
     generator.speculation().store = store;
     return generator.run(request, callbacks, cancel);
@@ -133,15 +157,21 @@ Gate::Gate(Decoder& plain, Generator& subject, GateOptions options)
     : Gate(plain, alone(subject, options.cancel), options) {}
 
 Gate::Gate(Decoder& plain, Subject subject, GateOptions options)
-    : reference_(plain), subject_(std::move(subject)), options_(options) {}
+    : reference_(plain),
+      subject_(std::move(subject)),
+      options_(options),
+      forms_(plain.model().sharedTokenizer()) {}
 
 Status Gate::usePrompt(std::vector<TokenId> prompt, const std::string& options) {
-  const auto sampling = optionSet(options, prompt, options_.seed);
-  if (!sampling.ok()) return sampling.error();
+  const auto set = optionSet(options, prompt, options_.seed);
+  if (!set.ok()) return set.error();
+  const auto form = forms_.find(set->form);
+  if (!form.ok()) return form.error();
+  form_ = *form;
   Result<PlainRun> plain =
-      decodePlain(reference_, prompt, options_.tokens, options_.endAtEndTokens, options_.cancel, *sampling);
+      decodePlain(reference_, prompt, options_.tokens, ends(), options_.cancel, set->sampling, form_.get());
   if (!plain.ok()) return plain.error();
-  sampling_ = *sampling;
+  sampling_ = set->sampling;
   plain_ = std::move(*plain);
   prompt_ = std::move(prompt);
   auto store = std::make_shared<MemoryTextStore>();
@@ -157,8 +187,9 @@ Result<CellResult> Gate::run(const Cell& cell) {
   Generation request;
   request.prompt = prompt_;
   request.maxTokens = options_.tokens;
-  request.endAtEndTokens = options_.endAtEndTokens;
+  request.endAtEndTokens = ends();
   request.sampling = sampling_;
+  request.constraint = form_;
   request.speculation = cell.speculation;
   request.speculation.reference = plain_.tokens;
   request.speculation.seed = seed;
@@ -170,7 +201,7 @@ Result<CellResult> Gate::run(const Cell& cell) {
   };
   callbacks.verified = [&](const VerifiedRound& round) { comparison.onVerified(round); };
   callbacks.warning = [&](std::string sentence) { result.error = std::move(sentence); };
-  const GenerationOutcome outcome = subject_(request, callbacks, store_);
+  const GenerationOutcome outcome = subject_(cell, request, callbacks, store_);
   if (outcome.stats.finish == FinishReason::kCancelled) return Error{ErrorCode::kCancelled, "stopped"};
   if (!comparison.status().ok()) return comparison.status().error();
   if (!outcome.status.ok()) result.error = outcome.status.error().message;

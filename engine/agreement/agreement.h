@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/agreement/plain_run.h"
+#include "engine/constraint/constraint_cache.h"
 #include "engine/session/generator.h"
 
 namespace tandem::agreement {
@@ -27,14 +28,18 @@ struct Cell {
   std::string shape;    // "chain7", "tree15", "auto"
   SpeculationOptions speculation;
   std::string options = "plain";  // a name of option_sets.h
+  int parallel = 1;               // requests at once
 
-  std::string name() const { return drafter + " " + shape + (options == "plain" ? "" : " " + options); }
+  std::string name() const {
+    return drafter + " " + shape + (options == "plain" ? "" : " " + options) +
+           (parallel == 1 ? "" : " parallel" + std::to_string(parallel));
+  }
 };
 
-// Every drafter with every shape under every set of options; the lists are separated by commas. Error:
-// kInvalidArgument, with what may stand there.
+// Every drafter with every shape under every set of options among every number of requests; the lists are
+// separated by commas. Error: kInvalidArgument, with what may stand there.
 Result<std::vector<Cell>> cellsOf(std::string_view drafters, std::string_view shapes,
-                                  std::string_view options = "plain");
+                                  std::string_view options = "plain", std::string_view parallel = "1");
 
 // Where an answer first left the plain one.
 struct FirstDifference {
@@ -66,18 +71,18 @@ std::vector<std::string> failuresOf(const Cell& cell, const CellResult& result);
 
 struct GateOptions {
   int tokens = 64;             // of each answer
-  bool endAtEndTokens = true;  // false: every answer has all its tokens
+  bool endAtEndTokens = true;  // false: every answer has all its tokens, but for one that has a form
   int rejectedPeriod = 20;  // of the rounds that reject rows one in so many is compared, the first one always
   std::uint64_t seed = 1;   // of that choice, of the drafters' own, and of sampled answers
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// Runs one request as the engine would, with `store` as its earlier texts. What is tested; the default is a
-// Generator.
-using Subject = std::function<GenerationOutcome(const Generation&, const GenerationCallbacks&,
+// Runs the request of a cell as the engine would, with `store` as its earlier texts. What is tested; the
+// default is a Generator.
+using Subject = std::function<GenerationOutcome(const Cell&, const Generation&, const GenerationCallbacks&,
                                                 const std::shared_ptr<TextStore>& store)>;
 
-// A Generator that has the decoder for itself.
+// A Generator that has the decoder for itself, whatever the cell's number of requests.
 Subject alone(Generator& generator, const std::atomic<bool>* cancel);
 
 class Gate {
@@ -88,7 +93,8 @@ class Gate {
 
   // Decodes the prompt plainly under the set of options, and keeps that. The store's one text is the prompt
   // and a worse copy of the answer, so that a drafter that looks there is right at times and wrong at times.
-  // Errors: those of decodePlain(), and kInvalidArgument for a set that there is not.
+  // Errors: those of decodePlain() and of Constraint::compile(), and kInvalidArgument for a set that there is
+  // not.
   Status usePrompt(std::vector<TokenId> prompt, const std::string& options = "plain");
   const PlainRun& plain() const { return plain_; }
 
@@ -100,8 +106,12 @@ class Gate {
   Decoder& reference_;
   Subject subject_;
   const GateOptions options_;
+  bool ends() const { return options_.endAtEndTokens || form_; }
+
   std::vector<TokenId> prompt_;
+  ConstraintCache forms_;
   SamplingParams sampling_;
+  std::shared_ptr<const Constraint> form_;
   PlainRun plain_;
   std::shared_ptr<TextStore> store_;
 };

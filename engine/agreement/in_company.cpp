@@ -14,6 +14,11 @@ SlotRequest neighbour(const Generation& request, int number) {
   other.generation.maxTokens = 5 + number * 11 % 40;
   other.generation.endAtEndTokens = false;
   other.generation.fingerprint = false;
+  if (number % 3 == 1) {
+    other.generation.sampling.temperature = 1;
+    other.generation.sampling.seed = static_cast<std::uint64_t>(number);
+    other.generation.sampling.repetitionPenalty = 1.5f;
+  }
   other.generation.speculation =
       number % 2 ? SpeculationOptions::tree(TokenOrigin::kRandom, kMaxDraftNodes) : SpeculationOptions::off();
   other.generation.speculation.seed = static_cast<std::uint64_t>(number);
@@ -22,13 +27,12 @@ SlotRequest neighbour(const Generation& request, int number) {
 
 }  // namespace
 
-Subject inCompany(Decoder& decoder, SpeculationResources& resources, int parallel,
-                  const std::atomic<bool>* cancel) {
-  return [&decoder, &resources, parallel, cancel](const Generation& request,
-                                                  const GenerationCallbacks& callbacks,
-                                                  const std::shared_ptr<TextStore>& store) {
+Subject inCompany(Decoder& decoder, SpeculationResources& resources, const std::atomic<bool>* cancel) {
+  return [&decoder, &resources, cancel](const Cell& cell, const Generation& request,
+                                        const GenerationCallbacks& callbacks,
+                                        const std::shared_ptr<TextStore>& store) {
     resources.store = store;
-    Slots slots(decoder, resources, parallel);
+    Slots slots(decoder, resources, cell.parallel);
     std::optional<GenerationOutcome> outcome;
     slots.start({request, callbacks, cancel, [&](GenerationOutcome o) { outcome = std::move(o); }});
     for (int number = 0; !outcome;) {

@@ -35,10 +35,33 @@ void setSampled(SamplingParams& p, std::uint64_t seed) {
   p.seed = seed;
 }
 
+// The forms are so long that drafts of them are worth while, and so short that 48 tokens can hold them.
+ConstraintSpec formOf(std::string_view name) {
+  if (name == "json-schema")
+    return ConstraintSpec::jsonSchema(R"({"type":"array","minItems":2,"maxItems":6,"items":{"type":"object",
+      "properties":{"id":{"type":"integer","minimum":0,"maximum":999},"tag":{"type":"string","maxLength":5}},
+      "required":["id"],"additionalProperties":false}})");
+  if (name == "regex") return ConstraintSpec::regex("([A-Za-z]{1,8}, ){5,9}[0-9]{1,12}\\.");
+  if (name == "tool-call")
+    return {.kind = ConstraintSpec::Kind::kToolCalls,
+            .text = R"([{"name":"find","parameters":{"type":"object","properties":{"q":{"type":"string",
+              "maxLength":12},"n":{"type":"integer"}},"required":["q"],"additionalProperties":false}},
+              {"name":"stop"}])"};
+  return {};
+}
+
 const std::vector<std::string>& allSets() {
-  static const std::vector<std::string> all = {
-      "plain",   "penalties",         "no-repeat",         "bias",         "combined",
-      "sampled", "penalties+sampled", "no-repeat+sampled", "bias+sampled", "combined+sampled"};
+  static const std::vector<std::string> all = [] {
+    const char* const bases[] = {"penalties",   "no-repeat", "bias",     "combined",
+                                 "json-schema", "regex",     "tool-call"};
+    std::vector<std::string> sets = {"plain"};
+    for (const char* base : bases)
+      sets.push_back(base);
+    sets.emplace_back(kSampled);
+    for (const char* base : bases)
+      sets.push_back(std::string(base) + "+" + std::string(kSampled));
+    return sets;
+  }();
   return all;
 }
 
@@ -73,15 +96,26 @@ Result<std::vector<std::string>> optionSetsByName(std::string_view names) {
   return sets;
 }
 
-Result<SamplingParams> optionSet(std::string_view name, std::span<const TokenId> prompt, std::uint64_t seed) {
+bool isSampled(std::string_view name) {
+  return name.ends_with(kSampled);
+}
+
+std::string_view withoutSampled(std::string_view name) {
+  if (name == kSampled) return "plain";
+  return isSampled(name) ? name.substr(0, name.size() - kSampled.size() - 1) : name;
+}
+
+Result<OptionSet> optionSet(std::string_view name, std::span<const TokenId> prompt, std::uint64_t seed) {
   if (std::ranges::find(allSets(), name) == allSets().end()) return noSet(name);
-  SamplingParams p;
-  const bool combined = name.starts_with("combined");
-  if (combined || name.starts_with("penalties")) setPenalties(p);
-  if (combined || name.starts_with("no-repeat")) setNoRepeat(p);
-  if (combined || name.starts_with("bias")) setBias(p, prompt);
-  if (name.ends_with(kSampled)) setSampled(p, seed);
-  return p;
+  const std::string_view base = withoutSampled(name);
+  OptionSet set;
+  set.form = formOf(base);
+  const bool combined = base == "combined";
+  if (combined || base == "penalties") setPenalties(set.sampling);
+  if (combined || base == "no-repeat") setNoRepeat(set.sampling);
+  if (combined || base == "bias") setBias(set.sampling, prompt);
+  if (isSampled(name)) setSampled(set.sampling, seed);
+  return set;
 }
 
 }  // namespace tandem::agreement

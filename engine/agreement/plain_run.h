@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/base/status.h"
+#include "engine/constraint/constraint.h"
 #include "engine/model/decoder.h"
 #include "engine/session/generation.h"
 
@@ -25,11 +26,12 @@ struct PlainRun {
 };
 
 // Decodes `count` tokens after the prompt, greedily by default; with endAtEndTokens fewer, the end token
-// included. Errors: kInvalidArgument (an empty prompt, a token outside the vocabulary),
-// kContextLengthExceeded, and those of Decoder::forward. REQUIRES: checkSampling(sampling).ok().
+// included. The text has the form, if there is one. Errors: kInvalidArgument (an empty prompt, a token
+// outside the vocabulary, a form that takes more tokens), kContextLengthExceeded, and those of
+// Decoder::forward. REQUIRES: checkSampling(sampling).ok(); a form has endAtEndTokens.
 Result<PlainRun> decodePlain(Decoder& decoder, std::span<const TokenId> prompt, int count,
                              bool endAtEndTokens, const std::atomic<bool>* cancel = nullptr,
-                             const SamplingParams& sampling = {});
+                             const SamplingParams& sampling = {}, const Constraint* form = nullptr);
 
 // The highest score, lowest id on an equal score.
 TokenId highest(std::span<const float> logits);

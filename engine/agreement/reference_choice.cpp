@@ -79,13 +79,15 @@ std::vector<Candidate> filtered(const std::vector<float>& scores, const Sampling
 // The scores after penalties, biases and bars.
 std::vector<float> changed(std::span<const float> logits, const SamplingParams& p,
                            std::span<const TokenId> prompt, std::span<const TokenId> answer,
-                           std::span<const TokenId> barred) {
+                           std::span<const TokenId> barred, const TokenMask* mask) {
   std::vector<float> scores(logits.begin(), logits.end());
   std::vector<TokenId> text(prompt.begin(), prompt.end());
   text.insert(text.end(), answer.begin(), answer.end());
   penalise(scores, p, prompt, text);
   for (const TokenBias& b : p.logitBias)
     scores[b.token] += b.bias;
+  for (std::size_t i = 0; mask && i < scores.size(); ++i)
+    if (!mask->allows(static_cast<TokenId>(i))) scores[i] = kBarred;
   bar(scores, barred);
   bar(scores, completing(text, static_cast<std::size_t>(p.noRepeatNgramSize)));
   return scores;
@@ -95,8 +97,8 @@ std::vector<float> changed(std::span<const float> logits, const SamplingParams& 
 
 TokenId referenceChoice(std::span<const float> logits, const SamplingParams& p,
                         std::span<const TokenId> prompt, std::span<const TokenId> answer,
-                        std::span<const TokenId> barred) {
-  const std::vector<float> scores = changed(logits, p, prompt, answer, barred);
+                        std::span<const TokenId> barred, const TokenMask* mask) {
+  const std::vector<float> scores = changed(logits, p, prompt, answer, barred, mask);
   if (p.greedy())
     return static_cast<TokenId>(std::max_element(scores.begin(), scores.end()) - scores.begin());
 
@@ -115,7 +117,7 @@ std::vector<double> referenceDistribution(std::span<const float> logits, const S
                                           std::span<const TokenId> prompt, std::span<const TokenId> answer,
                                           std::span<const TokenId> barred) {
   std::vector<double> probabilities(logits.size());
-  const std::vector<Candidate> kept = filtered(changed(logits, p, prompt, answer, barred), p);
+  const std::vector<Candidate> kept = filtered(changed(logits, p, prompt, answer, barred, nullptr), p);
   double total = 0;
   for (const Candidate& c : kept)
     total += exp64(c.score);

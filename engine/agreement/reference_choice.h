@@ -6,15 +6,17 @@
 #include <span>
 #include <vector>
 
+#include "engine/constraint/token_mask.h"
 #include "engine/session/generation.h"
 
 namespace tandem::agreement {
 
 // prompt and answer: what stands before the choice, whose index in the answer is answer.size(). barred: end
-// and stop tokens while the answer is too short; empty otherwise. REQUIRES: checkSampling(params).ok().
+// and stop tokens while the answer is too short; empty otherwise. mask: what alone may be chosen; null: all.
+// REQUIRES: checkSampling(params).ok(); the mask leaves something.
 TokenId referenceChoice(std::span<const float> logits, const SamplingParams& params,
                         std::span<const TokenId> prompt, std::span<const TokenId> answer,
-                        std::span<const TokenId> barred = {});
+                        std::span<const TokenId> barred = {}, const TokenMask* mask = nullptr);
 
 // (vocabulary) probabilities of that choice, of a request that samples; 0 for what the bars and filters leave
 // out. REQUIRES: !params.greedy().

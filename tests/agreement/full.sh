@@ -24,4 +24,11 @@ done
 for model in SmolLM2-135M-Instruct.Q4_1.gguf gemma-3-270m-Q4_K_M.gguf; do
   gate "${model%%-*}-256" "$model" "$folder/prompts6.txt" 256 chain15,tree31
 done
+# Request options and company: 4 prompts, every two values of two dimensions once.
+awk 'NR == 3 || NR == 13 || NR == 23 || NR == 24' "$here/prompts.txt" > "$folder/prompts4.txt"
+for model in SmolLM2-135M-Instruct.Q4_1.gguf gemma-3-270m-Q4_K_M.gguf; do
+  "$cli" agreement -m "$TANDEM_MODELS/$model" --prompts "$folder/prompts4.txt" -n 48 --drafters "$drafters,auto" \
+    --shapes chain7,chain15,tree15,tree31 --options all --parallel 1,2,4 --pairwise --home "$folder/home" \
+    --out "$folder/${model%%-*}-options.jsonl" | tee "$folder/${model%%-*}-options.txt" || status=1
+done
 exit $status

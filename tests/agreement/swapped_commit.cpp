@@ -65,8 +65,8 @@ struct Loop {
 }  // namespace
 
 agreement::Subject swappedCommit(Decoder& decoder, bool fault) {
-  return [&decoder, fault](const Generation& request, const GenerationCallbacks& callbacks,
-                           const std::shared_ptr<TextStore>&) {
+  return [&decoder, fault](const agreement::Cell&, const Generation& request,
+                           const GenerationCallbacks& callbacks, const std::shared_ptr<TextStore>&) {
     Loop loop{decoder, request, callbacks, fault};
     loop.outcome.status = loop.prefill();
     // A round adds up to two tokens.

@@ -69,8 +69,8 @@ class TestAgreement : public QObject {
     return engines;
   }
   std::string path(const char* name) const { return (dir_.path() + "/" + name + ".gguf").toStdString(); }
-  static std::vector<Cell> cells(const char* drafters, const char* shapes) {
-    auto made = agreement::cellsOf(drafters, shapes);
+  static std::vector<Cell> cells(const char* drafters, const char* shapes, const char* parallel = "1") {
+    auto made = agreement::cellsOf(drafters, shapes, "plain", parallel);
     if (!made.ok()) qFatal("%s", made.error().describe().c_str());
     return std::move(*made);
   }
@@ -197,11 +197,10 @@ class TestAgreement : public QObject {
   void everyCellWritesThePlainTextInCompany() {
     for (const char* model : {"llama", "qwen35"}) {
       Engines engines = open(model);
-      const auto subject =
-          agreement::inCompany(*engines.subject, engines.generator->speculation(), 4, nullptr);
+      const auto subject = agreement::inCompany(*engines.subject, engines.generator->speculation(), nullptr);
       Gate gate(*engines.plain, subject, {.tokens = 32, .endAtEndTokens = false});
       const std::vector<TokenId> prompts[] = {randomPrompt(16, 1), randomPrompt(70, 2)};
-      for (const Cell& cell : cells("half-right,oracle,random", "chain7,tree31")) {
+      for (const Cell& cell : cells("half-right,oracle,random", "chain7,tree31", "4")) {
         const CellResult sum = runCell(gate, cell, prompts);
         const auto failures = failuresOf(cell, sum);
         QVERIFY2(failures.empty(), (cell.name() + ": " + text(failures)).c_str());
@@ -223,12 +222,12 @@ class TestAgreement : public QObject {
     };
     Engines engines = open("quantized", &faulty);
     const std::vector<TokenId> prompts[] = {{5, 9, 5}};
-    const Cell cell = cells("wrong", "chain1").front();
+    const Cell cell = cells("wrong", "chain1", "4").front();
     const GateOptions options{.tokens = 32, .endAtEndTokens = false};
     Gate alone(*engines.plain, *engines.generator, options);
     QCOMPARE(runCell(alone, cell, prompts).differingBits, std::uint64_t{0});
     Gate gate(*engines.plain,
-              agreement::inCompany(*engines.subject, engines.generator->speculation(), 4, nullptr), options);
+              agreement::inCompany(*engines.subject, engines.generator->speculation(), nullptr), options);
     QVERIFY(runCell(gate, cell, prompts).differingBits > 0);
   }
 
@@ -264,7 +263,8 @@ class TestAgreement : public QObject {
   void aTextThatDiffersIsReported() {
     Engines engines = open("llama");
     // Answers with the plain tokens, but for the eleventh, and stops after the thirtieth.
-    const agreement::Subject liar = [](const Generation& request, const GenerationCallbacks& callbacks,
+    const agreement::Subject liar = [](const Cell&, const Generation& request,
+                                       const GenerationCallbacks& callbacks,
                                        const std::shared_ptr<TextStore>&) {
       GenerationOutcome outcome;
       outcome.tokens = request.speculation.reference;
@@ -299,8 +299,8 @@ class TestAgreement : public QObject {
     QVERIFY(copy->write(path("ends")).ok());
     Engines ending = open("ends");
     for (const int place : {2, 20}) {
-      const agreement::Subject liar = [place](const Generation& request, const GenerationCallbacks&,
-                                              const std::shared_ptr<TextStore>&) {
+      const agreement::Subject liar = [place](const Cell&, const Generation& request,
+                                              const GenerationCallbacks&, const std::shared_ptr<TextStore>&) {
         GenerationOutcome outcome;
         outcome.tokens = request.speculation.reference;
         outcome.tokens[place] ^= 1;

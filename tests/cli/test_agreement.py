@@ -8,7 +8,7 @@ import unittest
 import client
 
 PROMPTS = "One, two, three. One, two, three. One, two,\nif (a) {\\n  b();\\n}\\nif (a) {\\n\n"
-SETS = ["penalties", "no-repeat", "bias", "combined"]
+SETS = ["penalties", "no-repeat", "bias", "combined", "json-schema", "regex", "tool-call"]
 
 
 class Agreement(client.CliTest):
@@ -57,11 +57,27 @@ class Agreement(client.CliTest):
         self.assertIn(b"4 results of another program, model or setting are left aside", other.stderr)
 
     def test_options_are_a_dimension(self):
-        report = self.gate_json("--drafters", "half-right", "--shapes", "tree15", "--options", "all")
+        report = self.gate_json("--drafters", "half-right", "--shapes", "tree15", "--options", "all", "-n", "26")
         self.assertTrue(report["passed"], report["cells"])
         self.assertEqual([c["options"] for c in report["cells"]],
                          ["plain", *SETS, "sampled", *(name + "+sampled" for name in SETS)])
         self.assertEqual(sum(c["differing_tokens"] + c["differing_bits"] for c in report["cells"]), 0)
+
+    def test_every_two_values_meet(self):
+        report = self.gate_json("--drafters", "half-right,random", "--shapes", "chain7,tree15", "--options", "all", "--parallel",
+                                "1,2,4", "--pairwise", "-n", "26", prompts="One, two, three. One, two, three. One, two,\n")
+        self.assertTrue(report["passed"], report["cells"])
+        met = set()
+        for cell in report["cells"]:
+            base, _, sampled = cell["options"].partition("+")
+            if base == "sampled":
+                base, sampled = "plain", "sampled"
+            values = (cell["drafter"], cell["shape"], base, sampled, cell["parallel"])
+            met.update((i, values[i], j, values[j]) for i in range(5) for j in range(i))
+            self.assertEqual((cell["differing_tokens"], cell["differing_bits"]), (0, 0))
+        sizes = (2, 2, 1 + len(SETS), 2, 3)
+        self.assertEqual(len(met), sum(sizes[i] * sizes[j] for i in range(5) for j in range(i)))
+        self.assertLess(len(report["cells"]), 40)  # of 192
 
     def test_runs_are_stored(self):
         self.gate("--drafters", "wrong", "--shapes", "chain2")
@@ -91,6 +107,8 @@ class Agreement(client.CliTest):
             (("--prompts", prompts, "--drafters", "nobody"), "nobody"),
             (("--prompts", prompts, "--shapes", "chain32"), "chain31"),
             (("--prompts", prompts, "--options", "penalties,many"), "many"),
+            (("--prompts", prompts, "--parallel", "1,33"), "33"),
+            (("--prompts", prompts, "--options", "regex", "-n", "3"), "at least"),
             (("--prompts", prompts, "-n", "0"), "whole number"),
             (("--prompts", prompts, "-n", "100000"), "too long"),
             (("--prompts", prompts, "--out", self.path("no/such/folder")), "cannot be used"),
