@@ -28,7 +28,6 @@ struct ByteDfa {
   std::vector<std::uint8_t> accepts;  // (states)
   std::vector<std::uint8_t> goesOn;   // (states): whether any byte may follow
   std::vector<int> distance;          // (states): the fewest available bytes to an accepting state
-  int farthest = 0;                   // the largest distance
   int start = kDead;                  // kDead: nothing matches
 
   int after(int state, std::uint8_t byte) const {

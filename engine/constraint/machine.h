@@ -93,8 +93,9 @@ class Machine {
 
   // machine_masks.cpp
   const StateMask& stateMask(int state);
-  std::uint32_t needInside(const Cell& cell) const;
-  std::shared_ptr<const Program::Inside> addInside(const Cell& cell, TokenMask& out);
+  int cellWithMostTokens(std::span<const int> cells) const;
+  void addGroupsWithin(int at, int tokensLeft, std::vector<std::uint32_t>& candidates);
+  void addInside(Cell from, StateMask& out);
   void collectBelow(int state, std::uint32_t node, std::vector<std::uint32_t>& nodes);
   void addBelow(int state, std::uint32_t node, StateMask& out);
   std::bitset<256> shortestBytes(int state);

@@ -15,38 +15,65 @@ const TokenMask& Machine::mask(int state) {
   return stateMask(state).mask;
 }
 
-// Where all tokens of an automaton leave enough room they are taken at once; of the others each is looked at.
+// The tokens that stay inside an automaton or string are judged by the places that they lead to, of which
+// there are few; of those that other cells can take too, or that leave it, each is judged by itself.
 const TokenMask& Machine::mask(int state, int tokensLeft) {
   const StateMask& all = stateMask(state);
   if (tokensLeft - 2 >= static_cast<int>(all.need)) return all.mask;
   const TokenTrie& trie = program_->trie();
   limited_ = TokenMask(trie.vocabSize());
-  std::vector<int> single;
-  std::vector<std::uint32_t> candidates;
   const std::vector<int> cells(cellsOf(state).begin(), cellsOf(state).end());
+  const int grouped = cellWithMostTokens(cells);
+  std::vector<int> others;
   for (const int at : cells) {
     if (at == kEnd) {
       for (const TokenId token : trie.endTokens())
         limited_.add(token);
-    } else if (nodeOf(cell(at)).kind == Node::Kind::kLiteral ||
-               tokensLeft - 2 < static_cast<int>(needInside(cell(at)))) {
-      single.push_back(at);
-    } else {
-      const int next = cell(at).next;
-      const auto inside = addInside(cell(at), limited_);
-      const int behind = inside->exits.empty() ? kDead : closure({next});
-      for (const std::uint32_t exit : inside->exits)
-        collectBelow(behind, exit, candidates);
+    } else if (at != grouped) {
+      others.push_back(at);
     }
   }
-  if (!single.empty()) collectBelow(stateOf(single), TokenTrie::kRoot, candidates);
+  std::vector<std::uint32_t> candidates;
+  if (grouped != kNoCell) addGroupsWithin(grouped, tokensLeft, candidates);
+  if (!others.empty()) collectBelow(stateOf(others), TokenTrie::kRoot, candidates);
   for (const std::uint32_t node : candidates) {
     const int behind = advanceToken(state, trie.tokens(node).front());
-    if (behind == kDead || !endsWithin(behind, tokensLeft - 1)) continue;
+    const bool fits = behind != kDead && endsWithin(behind, tokensLeft - 1);
     for (const TokenId token : trie.tokens(node))
-      limited_.add(token);
+      limited_.set(token, fits);
   }
   return limited_;
+}
+
+// The automaton or string among the cells inside which most tokens stay.
+int Machine::cellWithMostTokens(std::span<const int> cells) const {
+  int best = kNoCell;
+  std::size_t most = 0;
+  for (const int at : cells) {
+    if (at == kEnd || nodeOf(cell(at)).kind == Node::Kind::kLiteral) continue;
+    const std::size_t tokens = program_->inside(cell(at).element)->tokens;
+    if (best != kNoCell && tokens <= most) continue;
+    best = at;
+    most = tokens;
+  }
+  return best;
+}
+
+// Of the tokens inside the cell, adds those behind which `tokensLeft - 1` are enough; collects the nodes of
+// those that leave it.
+void Machine::addGroupsWithin(int at, int tokensLeft, std::vector<std::uint32_t>& candidates) {
+  const Cell from = cell(at);  // cells_ may grow
+  const auto inside = program_->inside(from.element);
+  for (const Program::Group& group : inside->groups) {
+    const auto behind = program_->behind(from.element, group);
+    const int cellBehind = behind ? cellAt(*behind, from.next) : kNoCell;
+    if (cellBehind == kNoCell) continue;
+    const int state = closure({cellBehind});
+    if (state != kDead && endsWithin(state, tokensLeft - 1)) group.addTo(limited_);
+  }
+  const int left = inside->exits.empty() ? kDead : closure({from.next});
+  for (const Program::Exit& exit : inside->exits)
+    if (program_->allows(from.element, exit)) collectBelow(left, exit.node, candidates);
 }
 
 // Every available byte is a token, so the fewest tokens are never more than the fewest bytes.
@@ -70,39 +97,26 @@ const Machine::StateMask& Machine::stateMask(int state) {
     } else if (nodeOf(cell(at)).kind == Node::Kind::kLiteral) {
       literals.push_back(at);
     } else {
-      const int next = cell(at).next;
-      out.need = std::max(out.need, needInside(cell(at)));
-      const auto inside = addInside(cell(at), out.mask);
-      const int behind = inside->exits.empty() ? kDead : closure({next});
-      for (const std::uint32_t exit : inside->exits)
-        addBelow(behind, exit, out);
+      addInside(cell(at), out);
     }
   }
   if (!literals.empty()) addBelow(stateOf(literals), TokenTrie::kRoot, out);
   return masks_.emplace(state, std::move(out)).first->second;
 }
 
-// Behind a token that stays inside an automaton or string, or ends with it, no more bytes are needed than
-// this.
-std::uint32_t Machine::needInside(const Cell& at) const {
-  const Node& node = nodeOf(at);
-  // A string's need grows by less than 16 bytes while a character is begun.
-  const std::uint32_t farthest =
-      node.kind == Node::Kind::kDfa
-          ? static_cast<std::uint32_t>(
-                program_->grammar().dfas[static_cast<std::size_t>(node.index)].farthest)
-          : addNeeds(program_->need(at.element), 16);
-  return addNeeds(farthest, cell(at.next).need);
-}
-
-// Adds the tokens that stay inside an automaton or string or end with it. They are known for all its places
-// alike; only tokens that leave it, below the exits, depend on what follows.
-std::shared_ptr<const Program::Inside> Machine::addInside(const Cell& at, TokenMask& out) {
-  std::shared_ptr<const Program::Inside> inside = program_->inside(at.element);
-  for (const TokenId token : inside->few)
-    out.add(token);
-  if (inside->many.size() != 0) out.addAll(inside->many);
-  return inside;
+// Adds the tokens that stay inside an automaton or string or end with it, and those that leave it: these are
+// below the exits, and depend on what follows.
+void Machine::addInside(Cell from, StateMask& out) {
+  const auto inside = program_->inside(from.element);
+  for (const Program::Group& group : inside->groups) {
+    const auto behind = program_->behind(from.element, group);
+    if (!behind) continue;
+    group.addTo(out.mask);
+    out.need = std::max(out.need, addNeeds(program_->need(*behind), cell(from.next).need));
+  }
+  const int left = inside->exits.empty() ? kDead : closure({from.next});
+  for (const Program::Exit& exit : inside->exits)
+    if (program_->allows(from.element, exit)) addBelow(left, exit.node, out);
 }
 
 // The trie's nodes with tokens that may follow, below `from`, at which the text stands at `state`.

@@ -6,7 +6,7 @@
 namespace tandem::constraint {
 namespace {
 
-constexpr std::size_t kMaxKeptBytes = std::size_t{32} << 20;
+constexpr std::size_t kMaxKeptBytes = std::size_t{64} << 20;
 
 }  // namespace
 
@@ -111,44 +111,94 @@ std::uint32_t Program::need(const Element& element) const {
   }
 }
 
+void Program::Group::addTo(TokenMask& out) const {
+  for (const TokenId token : few)
+    out.add(token);
+  if (many.size() != 0) out.addAll(many);
+}
+
+bool Program::isInsideCharacter(int stringState) const {
+  const CountedString& string = grammar_.countedString;
+  return stringState != string.dfa.start && stringState != string.boundary && stringState != string.end;
+}
+
+std::optional<Element> Program::behind(const Element& element, int state, int characters) const {
+  if (grammar_.node(element.node).kind == Node::Kind::kDfa) return Element{element.node, state};
+  const int unfinished = isInsideCharacter(element.state) ? 1 : 0;
+  const int begun = characters - unfinished + (isInsideCharacter(state) ? 1 : 0);
+  if (element.max >= 0 && begun > 0 && begun + unfinished > element.max) return std::nullopt;
+  if (state == grammar_.countedString.end && characters < element.min) return std::nullopt;
+  return Element{element.node, state, std::max(element.min - characters, 0),
+                 element.max == -1 ? -1 : element.max - characters};
+}
+
+bool Program::allows(const Element& element, const Exit& exit) const {
+  return grammar_.node(element.node).kind == Node::Kind::kDfa ||
+         behind(element, grammar_.countedString.end, exit.characters).has_value();
+}
+
+// The automaton is walked without counts; behind() and allows() heed them.
 std::shared_ptr<const Program::Inside> Program::findInside(const Element& element) const {
-  auto out = std::make_shared<Inside>();
-  std::vector<TokenId> tokens;
-  const auto step = [&](const Element& at, std::uint8_t byte, Element& next) {
-    next = at;
-    return this->step(next, byte);
+  const Node& node = grammar_.node(element.node);
+  const CountedString& string = grammar_.countedString;
+  const bool isString = node.kind == Node::Kind::kString;
+  const ByteDfa& dfa = isString ? string.dfa : grammar_.dfas[static_cast<std::size_t>(node.index)];
+  struct Place {
+    int state, characters;
   };
-  trie_->walk(TokenTrie::kRoot, element, step, [&](std::uint32_t node, const Element& at) {
-    for (const TokenId token : trie_->tokens(node))
-      tokens.push_back(token);
-    if (trie_->hasChildren(node) && mayLeave(at)) out->exits.push_back(node);
+  const auto step = [&](const Place& at, std::uint8_t byte, Place& next) {
+    next.state = dfa.after(at.state, byte);
+    if (next.state == ByteDfa::kDead) return false;
+    const bool completes = isString && next.state == string.boundary && at.state != dfa.start;
+    next.characters = at.characters + (completes ? 1 : 0);
+    return true;
+  };
+  auto out = std::make_shared<Inside>();
+  std::vector<std::vector<TokenId>> tokens;
+  const std::size_t counts = isString ? static_cast<std::size_t>(trie_->longest()) + 1 : 1;
+  std::vector<int> groups(dfa.accepts.size() * counts, -1);  // by state and characters
+  trie_->walk(TokenTrie::kRoot, Place{element.state, 0}, step, [&](std::uint32_t at, const Place& place) {
+    if (const auto found = trie_->tokens(at); !found.empty()) {
+      int& group =
+          groups[static_cast<std::size_t>(place.state) * counts + static_cast<std::size_t>(place.characters)];
+      if (group < 0) {
+        group = static_cast<int>(tokens.size());
+        tokens.emplace_back();
+        out->groups.push_back({.state = place.state, .characters = place.characters});
+      }
+      std::vector<TokenId>& into = tokens[static_cast<std::size_t>(group)];
+      into.insert(into.end(), found.begin(), found.end());
+    }
+    const bool left =
+        isString ? place.state == string.end : dfa.accepts[static_cast<std::size_t>(place.state)] != 0;
+    if (left && trie_->hasChildren(at)) out->exits.push_back({at, place.characters});
   });
-  if (tokens.size() < trie_->vocabSize() / 64) {
-    out->few = std::move(tokens);
-  } else {
-    out->many = TokenMask(trie_->vocabSize());
-    for (const TokenId token : tokens)
-      out->many.add(token);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    Group& group = out->groups[i];
+    out->tokens += tokens[i].size();
+    if (tokens[i].size() < trie_->vocabSize() / 64) {
+      group.few = std::move(tokens[i]);
+      group.few.shrink_to_fit();
+    } else {
+      group.many = TokenMask(trie_->vocabSize());
+      for (const TokenId token : tokens[i])
+        group.many.add(token);
+    }
   }
   return out;
 }
 
-std::shared_ptr<const Program::Inside> Program::inside(Element element) const {
-  Element key = element;
-  if (grammar_.node(element.node).kind == Node::Kind::kString) {
-    // No token has more characters than bytes, so counts beyond that are all the same.
-    const int longest = trie_->longest();
-    element.min = std::min(element.min, longest + 1);
-    if (element.max > longest) element.max = -1;
-    key = element;
-    key.node = -1;  // strings differ in their counts only
-  }
+std::shared_ptr<const Program::Inside> Program::inside(const Element& element) const {
+  const bool isString = grammar_.node(element.node).kind == Node::Kind::kString;
+  const std::pair<int, int> key{isString ? -1 : element.node,
+                                element.state};  // strings differ in counts only
   const std::lock_guard lock(mutex_);
   const auto found = kept_.find(key);
   if (found != kept_.end()) return found->second;
   std::shared_ptr<const Inside> made = findInside(element);
-  const std::size_t bytes = made->few.size() * sizeof(TokenId) + made->many.words().size_bytes() +
-                            made->exits.size() * sizeof(std::uint32_t);
+  std::size_t bytes = made->exits.size() * sizeof(Exit);
+  for (const Group& group : made->groups)
+    bytes += sizeof(Group) + group.few.size() * sizeof(TokenId) + group.many.words().size_bytes();
   if (keptBytes_ + bytes > kMaxKeptBytes) {
     kept_.clear();
     keptBytes_ = 0;

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -47,24 +48,45 @@ class Program {
   // their beginning.
   std::uint32_t need(const Element& element) const;
 
-  // The tokens that stay inside an element or end with it, and the trie's nodes where it may be left with
-  // more of a token to come.
+  // The tokens that stay inside an automaton or string or end with it, when they start at one of its states
+  // and whatever its counts are: those that lead to one place are a group. And the trie's nodes where it may
+  // be left with more of a token to come.
+  struct Group {
+    int state = 0;                  // behind the tokens
+    int characters = 0;             // of a string: that the tokens complete
+    std::vector<TokenId> few = {};  // when they are few; else `many`
+    TokenMask many = TokenMask();
+
+    void addTo(TokenMask& out) const;
+  };
+  struct Exit {
+    std::uint32_t node;
+    int characters;
+  };
   struct Inside {
-    std::vector<TokenId> few;  // when they are few; else `many`
-    TokenMask many;
-    std::vector<std::uint32_t> exits;
+    std::vector<Group> groups;
+    std::vector<Exit> exits;
+    std::size_t tokens = 0;  // of all groups
   };
   // REQUIRES: an automaton or a string
-  std::shared_ptr<const Inside> inside(Element element) const;
+  std::shared_ptr<const Inside> inside(const Element& element) const;
+  // Where the group's tokens lead from the element; none where its counts do not allow them.
+  std::optional<Element> behind(const Element& element, const Group& group) const {
+    return behind(element, group.state, group.characters);
+  }
+  // Whether the element may be left there.
+  bool allows(const Element& element, const Exit& exit) const;
 
  private:
   bool stepString(const Node& node, Element& element, std::uint8_t byte) const;
+  bool isInsideCharacter(int stringState) const;
+  std::optional<Element> behind(const Element& element, int state, int characters) const;
   std::shared_ptr<const Inside> findInside(const Element& element) const;
 
   const Grammar grammar_;
   const std::shared_ptr<const TokenTrie> trie_;
   mutable std::mutex mutex_;
-  mutable std::map<Element, std::shared_ptr<const Inside>> kept_;
+  mutable std::map<std::pair<int, int>, std::shared_ptr<const Inside>> kept_;  // by node and state
   mutable std::size_t keptBytes_ = 0;
 };
 

@@ -28,6 +28,12 @@ class TokenMask {
     assert(id >= 0 && static_cast<std::size_t>(id) < size_);
     words_[static_cast<std::size_t>(id) / 64] |= std::uint64_t{1} << (static_cast<std::size_t>(id) % 64);
   }
+  // REQUIRES: 0 <= id < size()
+  void set(TokenId id, bool allowed) {
+    add(id);
+    if (!allowed)
+      words_[static_cast<std::size_t>(id) / 64] ^= std::uint64_t{1} << (static_cast<std::size_t>(id) % 64);
+  }
   // REQUIRES: other.size() == size()
   void addAll(const TokenMask& other) {
     assert(other.size_ == size_);

@@ -1,11 +1,12 @@
 // Drives constraints for test_schemas.py. Its argument is a model file, whose vocabulary it takes. Each line
 // of standard input is a JSON request and gives one JSON line:
 //   {"spec": S, "walks": N, "seed": K, "tokens": L}   -> {"texts": [...]}    random answers of at most L
-//   tokens
+//   tokens, and how long masks took: mean_mask_us (microseconds), masks
 //   {"spec": S, "accept": [texts], "seed": K}         -> {"accepted": [...]} in each of four ways to cut into
 //   tokens
 // or {"error": {code, message, field}}. S: {"kind": json|schema|regex|choice|grammar|tools, "text",
 // "choices", "tool", "calls"}.
+#include <chrono>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -43,12 +44,22 @@ Json errorOf(const Error& error) {
       {"error", {{"code", errorCodeName(error.code)}, {"message", error.message}, {"field", error.field}}}};
 }
 
+struct Time {
+  std::chrono::steady_clock::duration sum{};
+  int masks = 0;
+};
+
 // A random answer: any allowed token is as likely as any other, but the end comes at once where it may.
-std::string walk(Matcher matcher, const Model& vocabulary, int tokens, std::mt19937& random, Status& status) {
+std::string walk(Matcher matcher, const Model& vocabulary, int tokens, std::mt19937& random, Time& time,
+                 Status& status) {
   std::string text;
   for (int left = tokens; left > 0; --left) {
     std::vector<TokenId> allowed;
-    matcher.mask(left).forEach([&](TokenId id) { allowed.push_back(id); });
+    const auto start = std::chrono::steady_clock::now();
+    const TokenMask& mask = matcher.mask(left);
+    time.sum += std::chrono::steady_clock::now() - start;
+    ++time.masks;
+    mask.forEach([&](TokenId id) { allowed.push_back(id); });
     if (!matcher.status().ok()) status = matcher.status();
     if (allowed.empty()) {
       status = Error{ErrorCode::kInternal, "no token is allowed after: " + text};
@@ -120,14 +131,19 @@ Json answer(const Json& request, const Model& vocabulary) {
   const int fewest = (*constraint)->start().shortestToEnd();
   if (Status status = (*constraint)->start().checkLength(tokens); !status.ok()) tokens = fewest;
   Json texts = Json::array();
+  Time time;
   for (int i = 0; i < request.value("walks", 1); ++i) {
     Status status;
     // Some answers have no token to spare.
     const int limit = i % 4 == 0 ? fewest : tokens;
-    texts.push_back(walk((*constraint)->start(), vocabulary, limit, random, status));
+    texts.push_back(walk((*constraint)->start(), vocabulary, limit, random, time, status));
     if (!status.ok()) return errorOf(status.error());
   }
-  return {{"texts", texts}, {"fewest", fewest}};
+  const double microseconds = std::chrono::duration<double, std::micro>(time.sum).count();
+  return {{"texts", texts},
+          {"fewest", fewest},
+          {"masks", time.masks},
+          {"mean_mask_us", time.masks == 0 ? 0 : microseconds / time.masks}};
 }
 
 }  // namespace
