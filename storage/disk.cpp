@@ -17,6 +17,8 @@ namespace {
 constexpr int kReaderPatienceMs = 2000;
 constexpr std::chrono::milliseconds kWalPatience{2000};
 
+}  // namespace
+
 // Turning a new file to WAL needs the file alone, and SQLite does not always call the busy handler for it;
 // another process that opens the same new file gets a moment.
 Status useWal(Database& db) {
@@ -29,8 +31,6 @@ Status useWal(Database& db) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
-
-}  // namespace
 
 Result<std::unique_ptr<Database>> openForWriting(const std::string& path, const std::string& vfs,
                                                  int (*busy)(void*, int), void* context, int& code) {

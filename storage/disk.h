@@ -17,6 +17,9 @@ namespace tandem::storage {
 Result<std::unique_ptr<Database>> openForWriting(const std::string& path, const std::string& vfs,
                                                  int (*busy)(void*, int), void* context, int& code);
 
+// Turns the file to a write-ahead log, which may take a moment where another process opens it too.
+Status useWal(Database& db);
+
 // Opens the file for reading only, as the reader thread does.
 Result<std::unique_ptr<Database>> openForReading(const std::string& path, const std::string& vfs);
 

@@ -20,6 +20,7 @@ struct Places {
 
   std::filesystem::path database() const { return data / "tandem.db"; }
   std::filesystem::path weights() const { return cache / "weights"; }  // docs/model-loading.md
+  std::filesystem::path texts() const { return cache / "texts"; }      // docs/cache-format.md
   std::filesystem::path models() const { return data / "models"; }
   std::filesystem::path settingsFile() const { return config / "settings.ini"; }
   std::filesystem::path logFile() const { return state / "tandem.log"; }

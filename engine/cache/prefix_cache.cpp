@@ -372,6 +372,26 @@ bool PrefixCache::drop(std::uint64_t id) {
   return true;
 }
 
+void PrefixCache::dropConversation(std::int64_t conversation) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Node*> nodes = {root_.get()};
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const auto& child : nodes[i]->children)
+      nodes.push_back(child.get());
+  }
+  // Children before their parents; a page that another text goes on from stays.
+  for (auto i = nodes.rbegin(); *i != root_.get(); ++i) {
+    Node& node = **i;
+    std::erase_if(node.marks, [&](const Mark& mark) {
+      if (mark.conversation != conversation) return false;
+      bytes_ -= mark.what.bytes();
+      return true;
+    });
+    const bool unused = stateful_ && node.marks.empty() && !node.pinned;
+    if (node.isLeaf() && (node.conversation == conversation || unused)) removeLeaf(node);
+  }
+}
+
 void PrefixCache::clear() {
   const std::lock_guard lock(mutex_);
   index_.clear();

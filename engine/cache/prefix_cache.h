@@ -5,8 +5,9 @@
 // A tree of pages: a node is a page of kTile positions below the page before it, and belongs to its own
 // tokens after all of those before; they are compared token by token. Only leaves may be partly filled. Pages
 // are shared with the sequences that read them and never written here; who writes on copies a partly filled
-// one first. One cache serves one decoder: model, kernels and cache type are the same for all it holds.
-// Threads: any may call; the decoder's alone finds and inserts.
+// one first. What is below on disk is asked and told by those who use both (RunCache). One cache serves one
+// decoder: model, kernels and cache type are the same for all it holds. Threads: any may call; the decoder's
+// alone finds and inserts.
 #pragma once
 
 #include <chrono>
@@ -78,6 +79,8 @@ struct CacheEntry {
   bool pinned = false;
 };
 
+class DiskCache;
+
 class PrefixCache {
  public:
   // For the decoder that makes such sequences. REQUIRES: empty.length() == 0, options.grid > 0.
@@ -89,6 +92,10 @@ class PrefixCache {
   const PrefixCacheOptions& options() const { return options_; }
   // Whether sequences need more than pages to go on, so that they can do so at marks only.
   bool stateful() const { return stateful_; }
+
+  // What is below this cache on disk; null: nothing. Set before the first request.
+  void setDisk(std::shared_ptr<DiskCache> disk) { disk_ = std::move(disk); }
+  DiskCache* disk() const { return disk_.get(); }
 
   // The longest beginning of the text that can be gone on from; shorter than the text unless the logits after
   // it are known. REQUIRES: not empty.
@@ -106,6 +113,8 @@ class PrefixCache {
   bool pin(std::uint64_t id, bool pinned);
   // Lets an entry go, with the pages that it alone uses. False: there is no such entry.
   bool drop(std::uint64_t id);
+  // Lets go, pinned or not, what was put in for this conversation last.
+  void dropConversation(std::int64_t conversation);
   void clear();
 
  private:
@@ -133,6 +142,7 @@ class PrefixCache {
   const Sequence empty_;
   PrefixCacheOptions options_;
   const bool stateful_;
+  std::shared_ptr<DiskCache> disk_;
   mutable std::mutex mutex_;
   std::unique_ptr<Node> root_;
   std::unordered_multimap<std::uint64_t, Node*> index_;  // full pages

@@ -56,9 +56,9 @@ struct TextFileHead {
   TextFileKind kind = TextFileKind::kPages;
   std::uint32_t tier = 0;  // of a mark, as CacheTier
   int start = 0, end = 0;  // positions; a mark is behind `end` tokens, in the piece that begins at `start`
-  std::int64_t conversation = 0;  // that it was written for
-  bool logits = false;            // of a mark: whether it has them
-  std::vector<TokenId> tokens;    // (end), from the beginning of the text
+  std::int64_t conversation = 0;     // that it was written for
+  bool logits = false;               // of a mark: whether it has them
+  std::vector<TokenId> tokens = {};  // (end), from the beginning of the text
 
   std::size_t payloadBytes() const;
   std::size_t blockBytes() const;  // of all blocks but the last
@@ -94,9 +94,9 @@ class TextFileReader {
   const TextFileHead& head() const { return head_; }
   // Why a decoder of this key can't use the file; empty: it can.
   std::string foreign(const TextFileKey& key) const;
-  // Reads block i and compares its checksum. Any thread. Errors: kCorruptFile, kIo.
-  // REQUIRES: out.size() == head().sizeOf(i)
-  Status readBlock(int i, std::span<std::byte> out) const;
+  // Reads block i and compares its checksum; `check` is off in tests that plant this fault. Any thread.
+  // Errors: kCorruptFile, kIo. REQUIRES: out.size() == head().sizeOf(i)
+  Status readBlock(int i, std::span<std::byte> out, bool check = true) const;
 
  private:
   explicit TextFileReader(int descriptor) : descriptor_(descriptor) {}

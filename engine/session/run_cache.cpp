@@ -2,11 +2,24 @@
 
 #include <algorithm>
 
+#include "engine/cache/disk_cache.h"
+
 namespace tandem {
+
+RunCache::RunCache(PrefixCache* cache, std::int64_t conversation)
+    : cache_(cache), conversation_(conversation) {
+  if (cache_ && cache_->disk()) cache_->disk()->enter();
+}
+
+RunCache::~RunCache() {
+  if (cache_ && cache_->disk()) cache_->disk()->leave();
+}
 
 void RunCache::begin(std::span<const TokenId> context, Sequence& sequence) {
   if (!cache_) return;
   CacheHit hit = cache_->find(context);
+  if (DiskCache* disk = cache_->disk(); disk && disk->restore(*cache_, context, hit, conversation_))
+    hit = cache_->find(context);
   sequence = std::move(hit.sequence);
   logits_ = std::move(hit.logits);
 }
@@ -36,6 +49,7 @@ void RunCache::end(std::span<const TokenId> text, const Sequence& sequence) {
   if (!cache_ || length == 0) return;
   if (cache_->stateful() && cache_->options().endAnchor) keep(CacheTier::kEndAnchor, sequence, length);
   cache_->insert(text.first(length), sequence, marks_, conversation_);
+  if (DiskCache* disk = cache_->disk()) disk->keep(text.first(length), sequence, marks_, conversation_);
   marks_.clear();
 }
 

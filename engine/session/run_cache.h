@@ -1,4 +1,6 @@
-// What one request takes from the cache of texts and leaves there. With a null cache it does nothing.
+// What one request takes from the cache of texts, in memory and below it on disk, and leaves there. With a null
+// cache it does nothing.
+// null cache it does nothing.
 //
 // States are kept where the commits of a run cross the grid: a commit is cut there, which changes no bit of
 // what it leaves (docs/arithmetic.md, rule 6), so neither prefill chunks nor drafts know of the grid.
@@ -16,7 +18,10 @@ namespace tandem {
 class RunCache {
  public:
   // REQUIRES: the cache, if any, is of the decoder's own sequences and outlives this.
-  RunCache(PrefixCache* cache, std::int64_t conversation) : cache_(cache), conversation_(conversation) {}
+  RunCache(PrefixCache* cache, std::int64_t conversation);
+  ~RunCache();
+  RunCache(const RunCache&) = delete;
+  RunCache& operator=(const RunCache&) = delete;
 
   // Makes the sequence the longest beginning of the context that is known. REQUIRES: both are what the run
   // starts with.
