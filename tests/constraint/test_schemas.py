@@ -2,51 +2,17 @@
 
 Random answers that the masks allow must parse and satisfy their schema; values that satisfy it must be accepted, byte by
 byte and in other cuts into tokens; values that do not must be refused. The walker is tests/constraint/walker.cpp."""
-import datetime
-import ipaddress
 import json
 import os
 import re
 import subprocess
 import sys
 import time
-import uuid
-
-import jsonschema
 
 from cases import CASES, REFUSED
+from validator import faults, no_constant, validator_of
 
 WALKS = 8
-checker = jsonschema.FormatChecker(formats=())
-
-
-def check_format(name, raises=ValueError):
-    return checker.checks(name, raises=raises)
-
-
-check_format("date")(lambda v: not isinstance(v, str) or (len(v) == 10 and bool(datetime.date.fromisoformat(v))))
-TIME = r"\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"
-
-
-def is_time(v):
-    return bool(re.fullmatch(TIME, v)) and datetime.time.fromisoformat(re.sub(r"\.\d+", "", v).replace("Z", "+00:00")) is not None
-
-
-check_format("time")(lambda v: not isinstance(v, str) or is_time(v))
-check_format("date-time")(lambda v: not isinstance(v, str) or (v[10:11] == "T" and bool(datetime.date.fromisoformat(v[:10]))
-                                                             and is_time(v[11:])))
-check_format("uuid")(lambda v: not isinstance(v, str) or (len(v) == 36 and str(uuid.UUID(v)) == v.lower()))
-check_format("email")(lambda v: not isinstance(v, str) or bool(re.fullmatch(r"[^@\s]+@[^@\s_]+", v)))
-check_format("hostname")(lambda v: not isinstance(v, str) or all(
-    0 < len(p) <= 63 and p[0] != "-" and p[-1] != "-" and re.fullmatch("[a-zA-Z0-9-]+", p) for p in v.split(".")))
-check_format("ipv4")(lambda v: not isinstance(v, str) or bool(ipaddress.IPv4Address(v)))
-check_format("ipv6")(lambda v: not isinstance(v, str) or bool(ipaddress.IPv6Address(v) is not None))
-check_format("uri")(lambda v: not isinstance(v, str) or bool(re.match(r"[a-z][a-z0-9+-]*://[^/\s]+", v)))
-check_format("duration")(lambda v: not isinstance(v, str) or bool(
-    re.fullmatch(r"P(?!$)(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+S)?)?)", v)))
-check_format("json-pointer")(lambda v: not isinstance(v, str) or bool(re.fullmatch(r"(/([^~/]|~[01])*)*", v, re.S)))
-
-
 class Walker:
     def __init__(self, program, model):
         self.process = subprocess.Popen([program, model], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -69,29 +35,6 @@ def expect(holds, *what):
         print("FAILED:", *[str(w)[:600] for w in what], flush=True)
 
 
-def no_constant(name):
-    raise ValueError(name)
-
-
-def python_regex(pattern):
-    """ECMA-262 as the re module writes it."""
-    pattern = re.sub(r"\(\?<(?=\w)", "(?P<", pattern).replace("$", r"\Z")
-    return re.sub(r"\\u\{(\w+)\}", lambda m: rf"\U{int(m[1], 16):08x}", pattern)
-
-
-def python_schema(schema):
-    if isinstance(schema, list):
-        return [python_schema(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    out = {key: python_schema(value) for key, value in schema.items()}
-    if isinstance(schema.get("pattern"), str):
-        out["pattern"] = python_regex(schema["pattern"])
-    if "patternProperties" in schema:
-        out["patternProperties"] = {python_regex(key): value for key, value in out["patternProperties"].items()}
-    return out
-
-
 def spellings(value):
     """The ways in which programs write a value."""
     texts = [json.dumps(value), json.dumps(value, ensure_ascii=False), json.dumps(value, separators=(",", ":")),
@@ -100,7 +43,7 @@ def spellings(value):
 
 
 def check_schema(walker, number, schema, valid, invalid):
-    validator = jsonschema.Draft202012Validator(python_schema(schema), format_checker=checker)
+    validator = validator_of(schema)
     spec = {"kind": "schema", "text": json.dumps(schema)}
     for value in valid:
         expect(validator.is_valid(value), number, "the case itself is wrong: valid", value)
@@ -111,12 +54,8 @@ def check_schema(walker, number, schema, valid, invalid):
         expect(False, number, schema, answer)
         return 0
     for text in answer["texts"]:
-        try:
-            value = json.loads(text, parse_constant=no_constant)
-            errors = [e.message for e in validator.iter_errors(value)]
-            expect(not errors, number, schema, text, errors)
-        except ValueError as error:
-            expect(False, number, schema, text, error)
+        errors = faults(validator, text)
+        expect(not errors, number, schema, text, errors)
     texts = [text for value in valid for text in spellings(value)]
     for text, ways in zip(texts, walker.ask(spec=spec, accept=texts, seed=number)["accepted"]):
         expect(all(ways), number, schema, "refused", text, ways)

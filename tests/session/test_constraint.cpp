@@ -41,8 +41,11 @@ class TestConstraint : public QObject {
     prompt_ = *tokenizer_->encode("user: give me a value of that form, please.\nassistant: ");
   }
 
+  // Ten answers to each schema, the first greedy, each again with drafts. What they are goes to a file, for
+  // check_answers.py.
   void draftsChangeNothing() {
     std::ifstream file(TANDEM_SCHEMAS);
+    std::ofstream answers(TANDEM_ANSWERS);
     int schemas = 0, ended = 0, accepted = 0, rejected = 0;
     for (std::string line; std::getline(file, line); ++schemas) {
       const auto constraint = cache_->find(ConstraintSpec::jsonSchema(line));
@@ -51,25 +54,26 @@ class TestConstraint : public QObject {
         QCOMPARE(constraint.error().code, ErrorCode::kInvalidArgument);
         continue;
       }
-      for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t(schemas) + 1}) {
+      for (int number = 0; number < kSeeds; ++number) {
+        const auto seed = static_cast<std::uint64_t>(number == 0 ? 0 : schemas * kSeeds + number);
         Generation request = requestOf(*constraint, seed);
         const Ids plain = tokensOf(request);
         checkForm(**constraint, line, plain);
         ended += !plain.empty() && tokenizer_->isEndToken(plain.back());
-        for (const SpeculationOptions& drafts : draftersOf(plain, seed)) {
-          request.speculation = drafts;
-          const GenerationOutcome outcome = engine_.generator->run(request, {});
-          QVERIFY2(outcome.status.ok(), line.c_str());
-          QVERIFY2(outcome.tokens == plain, line.c_str());
-          accepted += outcome.stats.accepted;
-          rejected += outcome.stats.rejected();
-        }
+        answers << nlohmann::json{{"schema", line}, {"text", textOf(*tokenizer_, plain)}}.dump() << "\n";
+        const auto drafters = draftersOf(plain, seed);
+        request.speculation = drafters[static_cast<std::size_t>(schemas + number) % drafters.size()];
+        const GenerationOutcome outcome = engine_.generator->run(request, {});
+        QVERIFY2(outcome.status.ok(), line.c_str());
+        QVERIFY2(outcome.tokens == plain, line.c_str());
+        accepted += outcome.stats.accepted;
+        rejected += outcome.stats.rejected();
       }
     }
     qInfo("%d schemas, %d answers ended, %d drafted tokens accepted, %d rejected", schemas, ended, accepted,
           rejected);
     QVERIFY(schemas >= 200);
-    QVERIFY(ended >= 2 * schemas * 9 / 10);
+    QVERIFY(ended >= kSeeds * schemas * 9 / 10);
     QVERIFY(accepted > 1000 && rejected > 1000);
   }
 
@@ -218,6 +222,8 @@ class TestConstraint : public QObject {
     const std::string text = textOf(*tokenizer_, tokens);
     QVERIFY2(!nlohmann::json::parse(text, nullptr, false).is_discarded(), (schema + " gave " + text).c_str());
   }
+
+  static constexpr int kSeeds = 10;
 
   QTemporaryDir folder_;
   Engine engine_;
