@@ -1,5 +1,6 @@
-// write_text_models RECIPE FOLDER: writes the tiny model that reads text, as plain.gguf with BF16 matrices
-// and as quantized.gguf with blocks of several formats. RECIPE: tests/data/tiny-models/llama.json.
+// write_text_models RECIPE FOLDER: writes the tiny model that reads text, as plain.gguf with BF16 matrices,
+// as quantized.gguf with blocks of several formats, and as thinking.gguf with the template of a model that
+// thinks. RECIPE: tests/data/tiny-models/llama.json.
 #include <cstdio>
 #include <string>
 
@@ -16,6 +17,9 @@ int main(int count, char** arguments) {
   const std::string quantized = std::string(arguments[2]) + "/quantized.gguf";
   Status status = test::writeTextModel(arguments[1], plain);
   if (status.ok()) status = test::writeQuantizedTiny(plain, quantized);
+  if (status.ok())
+    status = test::writeTextModel(arguments[1], std::string(arguments[2]) + "/thinking.gguf",
+                                  {.chatTemplate = test::kThinkingTemplate});
   if (status.ok()) return 0;
   std::fprintf(stderr, "write_text_models: %s\n", status.error().message.c_str());
   return 1;

@@ -21,6 +21,10 @@ struct TextModelOptions {
   unsigned seed = 1;  // of the weights
 };
 
+// Of a model that thinks: it leaves the thoughts of earlier answers out.
+inline constexpr char kThinkingTemplate[] =
+    "{% for message in messages %}<|start|>{{ message.content.split('</think>')[-1] }}{% endfor %}<|start|>";
+
 // recipe: tests/data/tiny-models/llama.json. An empty chat template leaves it out.
 Status writeTextModel(const std::string& recipe, const std::string& outPath,
                       const TextModelOptions& options = {});

@@ -13,8 +13,6 @@ using namespace tandem::test;
 namespace {
 
 using Ids = std::vector<TokenId>;
-constexpr char kTemplate[] =
-    "{% for message in messages %}<|start|>{{ message.content.split('</think>')[-1] }}{% endfor %}<|start|>";
 constexpr std::string_view kClosing = "\n</think>\n\n";
 
 // The text model's tokens are the bytes.
@@ -62,7 +60,7 @@ class TestReasoning : public QObject {
   void initTestCase() {
     model_ = (dir_.path() + "/text.gguf").toStdString();
     TextModelOptions options;
-    options.chatTemplate = kTemplate;
+    options.chatTemplate = kThinkingTemplate;
     QVERIFY(writeTextModel(std::string(TANDEM_TEST_DATA) + "/tiny-models/llama.json", model_, options).ok());
     tokenizer_ = openEngine(model_, 1).decoder->model().sharedTokenizer();
   }
