@@ -110,6 +110,21 @@ fetch_model() {
   printf '%s %s' "$hash" "$(stat -c '%s %Y' "$dir/$name")" > "$dir/$name.ok"
 }
 
+# The source archive of a package that brings the JSON-Schema-Test-Suite.
+SCHEMA_SUITE=jsonschema-4.23.0.tar.gz
+
+# fetch_schema_suite DIR : puts it into DIR. Returns 1 when it cannot be had.
+fetch_schema_suite() {
+  [ -f "$1/$SCHEMA_SUITE" ] && return 0
+  local work
+  mkdir -p "$1"
+  work=$(mktemp -d "$1/.fetch.XXXXXX")
+  python3 -m pip download --no-deps --no-binary :all: --disable-pip-version-check -q -d "$work" jsonschema==4.23.0 >&2 &&
+    mv "$work/$SCHEMA_SUITE" "$1/"
+  rm -rf "$work"
+  [ -f "$1/$SCHEMA_SUITE" ]
+}
+
 # build PRESET TARGET... : configures and builds; quiet unless it fails.
 build() {
   local preset=$1 log="$ROOT/build/$1.log"

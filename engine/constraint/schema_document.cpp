@@ -249,6 +249,7 @@ void SchemaDocument::index(const Json& from, const std::string& start) {
     } else {
       for (const auto& [name, child] : at.items())
         enter(child, escapePart(name));
+      if (const auto id = at.find("$id"); &at != &root_ && id != at.end() && id->is_string()) hasInnerId_ = true;
       for (const char* name : {"$anchor", "$dynamicAnchor"}) {
         const auto anchor = at.find(name);
         if (anchor != at.end() && anchor->is_string()) anchors_.emplace(anchor->get<std::string>(), &at);
@@ -266,6 +267,7 @@ std::string SchemaDocument::whereIs(const Json& schema, std::string_view keyword
 
 const Json& SchemaDocument::resolve(const Json& schema) const {
   const std::string where = whereIs(schema, "$ref");
+  if (hasInnerId_) refuse("References are not followed in a schema that has $id below its root.", where);
   std::string target = schema.at("$ref").get<std::string>();
   const auto id = root_.find("$id");
   if (id != root_.end() && id->is_string()) {

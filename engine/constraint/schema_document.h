@@ -49,6 +49,7 @@ class SchemaDocument {
   std::unordered_map<const Json*, std::string> pointers_;
   std::unordered_map<const Json*, std::size_t> places_;
   std::map<std::string, const Json*> anchors_;
+  bool hasInnerId_ = false;  // a schema with an address of its own inside
   std::unordered_set<const Json*> checked_;
 };
 

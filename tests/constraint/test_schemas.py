@@ -5,43 +5,14 @@ byte and in other cuts into tokens; values that do not must be refused. The walk
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 
 from cases import CASES, REFUSED
+from harness import Walker, expect, failures, spellings
 from validator import faults, no_constant, validator_of
 
 WALKS = 8
-class Walker:
-    def __init__(self, program, model):
-        self.process = subprocess.Popen([program, model], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def ask(self, **request):
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit(f"the walker ended with {self.process.wait()} at {json.dumps(request)[:300]}")
-        return json.loads(line)
-
-
-failures = []
-
-
-def expect(holds, *what):
-    if not holds:
-        failures.append(what)
-        print("FAILED:", *[str(w)[:600] for w in what], flush=True)
-
-
-def spellings(value):
-    """The ways in which programs write a value."""
-    texts = [json.dumps(value), json.dumps(value, ensure_ascii=False), json.dumps(value, separators=(",", ":")),
-             json.dumps(value, indent=2, ensure_ascii=False), json.dumps(value, indent="\t")]
-    return list(dict.fromkeys(texts))
-
-
 def check_schema(walker, number, schema, valid, invalid):
     validator = validator_of(schema)
     spec = {"kind": "schema", "text": json.dumps(schema)}
