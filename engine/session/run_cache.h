@@ -1,5 +1,4 @@
-// What one request takes from the cache of texts, in memory and below it on disk, and leaves there. With a null
-// cache it does nothing.
+// What one request takes from the cache of texts, in memory and below it on disk, and leaves there. With a
 // null cache it does nothing.
 //
 // States are kept where the commits of a run cross the grid: a commit is cut there, which changes no bit of

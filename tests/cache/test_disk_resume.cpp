@@ -1,0 +1,178 @@
+// What a model takes over from files of an earlier program has the bits of a cold read: tokens, logits, keys
+// and values, state. With planted faults, to show that these tests would see one.
+#include <QTemporaryDir>
+#include <QtTest>
+#include <filesystem>
+#include <fstream>
+
+#include "engine/cache/disk_cache.h"
+#include "engine/verify/text_proof.h"
+#include "engine/verify/token_stream.h"
+#include "storage/text_index.h"
+#include "tests/cache/histories.h"
+#include "tests/gguf/tiny_models.h"
+
+using namespace tandem;
+using namespace tandem::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kModels[] = {"llama", "gemma3", "qwen35", "qwen3next", "qwen35-nextn"};
+constexpr int kContext = 3000;
+constexpr int kGrid = 256;
+
+}  // namespace
+
+class TestDiskResume : public QObject {
+  Q_OBJECT
+
+  QTemporaryDir dir_;
+  int folders_ = 0;
+
+  std::string newFolder() { return dir_.filePath(QString("texts%1").arg(++folders_)).toStdString(); }
+  Engine open(const char* name, std::uint64_t seed = 1) {
+    const std::string file = (dir_.path() + "/" + name + QString::number(seed) + ".gguf").toStdString();
+    const Status written =
+        writeTinyModel(std::string(TANDEM_TEST_DATA) + "/tiny-models/" + name + ".json", file, seed);
+    if (!written.ok()) qFatal("%s", written.error().describe().c_str());
+    return openEngine(file, 1);
+  }
+  // The caches of a program that has just started.
+  static std::unique_ptr<PrefixCache> start(Engine& engine, const std::string& folder,
+                                            DiskFaults faults = {}) {
+    DiskCacheOptions options;
+    options.folder.path = folder;
+    options.folder.openIndex = [](const std::string& path) { return storage::CacheIndex::open(path); };
+    options.folder.faults = faults;
+    options.settle = std::chrono::milliseconds(0);
+    const Model& model = engine.decoder->model();
+    auto cache = std::make_unique<PrefixCache>(
+        engine.decoder->newSequence(), PrefixCacheOptions{.budget = std::size_t{1} << 30, .grid = kGrid});
+    cache->setDisk(std::make_shared<DiskCache>(options, model.fingerprint(), engine.decoder->newSequence(),
+                                               model.config().vocabulary));
+    return cache;
+  }
+  static Generation request(std::vector<TokenId> prompt, int tokens) {
+    Generation r;
+    r.prompt = std::move(prompt);
+    r.maxTokens = tokens;
+    r.contextLength = kContext;
+    r.endAtEndTokens = false;
+    r.speculation = SpeculationOptions::off();
+    return r;
+  }
+  static std::vector<TokenId> text(int count, std::uint64_t seed) {
+    TokenStream random(6, seed);
+    std::vector<TokenId> tokens;
+    while (static_cast<int>(tokens.size()) < count)
+      tokens.push_back(1 + random.next());
+    return tokens;
+  }
+  static void addModels() {
+    QTest::addColumn<QString>("name");
+    for (const char* name : kModels)
+      QTest::newRow(name) << QString(name);
+  }
+
+ private slots:
+  void aNewProgramGoesOn_data() { addModels(); }
+  void aNewProgramGoesOn() {
+    QFETCH(QString, name);
+    Engine engine = open(name.toUtf8().constData());
+    const std::string folder = newFolder();
+    const std::vector<TokenId> base = text(1300, 3), brief = text(70, 4);
+    {
+      const auto cache = start(engine, folder);
+      QVERIFY(sameAsCold(engine, request(base, 20), *cache));
+      QVERIFY(sameAsCold(engine, request(brief, 5), *cache));
+    }
+    for (const int length : {40, 64, 256, 300, 1023, 1024, 1025, 1200, 1300}) {
+      const auto cache = start(engine, folder);
+      std::vector<TokenId> prompt(base.begin(), base.begin() + length);
+      prompt.push_back(7);
+      GenerationStats stats;
+      QVERIFY2(sameAsCold(engine, request(prompt, 3), *cache, &stats), qPrintable(QString::number(length)));
+      // What earlier rounds of this loop have kept ends with their prompts, and begins as this one.
+      const int expected = cache->stateful() && length < 1300 ? length / kGrid * kGrid : length;
+      QVERIFY2(stats.cachedTokens == expected,
+               qPrintable(QString("%1: %2").arg(length).arg(stats.cachedTokens)));
+      QVERIFY(cache->disk()->unusable().empty());
+    }
+    {
+      const auto cache = start(engine, folder);
+      GenerationStats stats;
+      QVERIFY(sameAsCold(engine, request(base, 20), *cache, &stats));
+      QCOMPARE(stats.cachedTokens, cache->stateful() ? 1300 : 1299);
+      QVERIFY(sameAsCold(engine, request(brief, 5), *cache, &stats));
+      QCOMPARE(stats.cachedTokens, cache->stateful() ? 70 : 69);
+    }
+    // Every file proves itself, and a changed one does not.
+    const auto cache = start(engine, folder);
+    const std::vector<TextRowPtr> rows = cache->disk()->rows();
+    QVERIFY(rows.size() >= 3);
+    for (const TextRowPtr& row : rows) {
+      const auto file = TextFileReader::open(folder + "/" + row->file);
+      QVERIFY(file);
+      const auto proof = proveText(*engine.decoder, *file, nullptr);
+      QVERIFY(proof);
+      QVERIFY(proof->bytes > 0);
+      QCOMPARE(proof->differing, std::uint64_t(0));
+    }
+    Engine other = open(name.toUtf8().constData(), 2);
+    const auto file = TextFileReader::open(folder + "/" + rows[0]->file);
+    QVERIFY(!proveText(*other.decoder, *file, nullptr));
+  }
+
+  // The same shape, other weights.
+  void anotherModelReadsAnew() {
+    for (const char* name : {"llama", "qwen35"}) {
+      Engine one = open(name), two = open(name, 2);
+      const std::string folder = newFolder();
+      const std::vector<TokenId> base = text(400, 5);
+      QVERIFY(sameAsCold(one, request(base, 5), *start(one, folder)));
+      GenerationStats stats;
+      QVERIFY(sameAsCold(two, request(base, 5), *start(two, folder), &stats));
+      QCOMPARE(stats.cachedTokens, 0);
+      QVERIFY(sameAsCold(one, request(base, 5), *start(one, folder), &stats));
+      QVERIFY(stats.cachedTokens >= 399);
+    }
+  }
+
+  // A byte that differs and a text that does not match, with and without the checks that see them.
+  void faultsAreSeen() {
+    for (const char* name : {"llama", "qwen35"}) {
+      Engine engine = open(name);
+      const std::string folder = newFolder();
+      const std::vector<TokenId> base = text(1300, 6), other = text(1300, 7);
+      for (const auto& one : {base, other})
+        QVERIFY(sameAsCold(engine, request(one, 5), *start(engine, folder, {.oneHash = true})));
+      std::vector<TokenId> mixed(base.begin(), base.begin() + 1024);
+      mixed.insert(mixed.end(), other.begin() + 1024, other.end());
+      QVERIFY(sameAsCold(engine, request(mixed, 5), *start(engine, folder, {.oneHash = true})));
+      QVERIFY(!sameAsCold(engine, request(text(1200, 8), 5),
+                          *start(engine, folder, {.oneHash = true, .trustHash = true})));
+
+      const std::string damaged = newFolder();
+      QVERIFY(sameAsCold(engine, request(base, 5), *start(engine, damaged)));
+      for (const auto& entry : fs::directory_iterator(damaged)) {
+        if (entry.path().extension() != ".text") continue;
+        std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+        // The highest byte of a number near the end: the last page's values, or the state's.
+        file.seekp(static_cast<std::streamoff>(entry.file_size() / 2 / 4 * 4 + 3));
+        file.put('\x41');
+      }
+      const std::string copy = newFolder();
+      fs::copy(damaged, copy, fs::copy_options::recursive);
+      QVERIFY(!sameAsCold(engine, request(base, 5), *start(engine, copy, {.skipChecksum = true})));
+      const auto cache = start(engine, damaged);
+      GenerationStats stats;
+      QVERIFY(sameAsCold(engine, request(base, 5), *cache, &stats));
+      QCOMPARE(stats.cachedTokens, 0);
+      QVERIFY(!cache->disk()->unusable().empty());
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(TestDiskResume)
+#include "test_disk_resume.moc"
