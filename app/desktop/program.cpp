@@ -6,20 +6,25 @@
 #include <QDir>
 #include <QGuiApplication>
 #include <cstdio>
+#include <cstdlib>
 
 #include "app/desktop/log.h"
 #include "app/desktop/single_instance.h"
 #include "app/places/places.h"
 #include "app/service/engine_service.h"
+#include "engine/session/slots.h"
 #include "storage/draft_texts.h"
 #include "storage/store.h"
 
 namespace tandem::desktop {
 namespace {
 
+constexpr int kAnswersAtOnce = 4;
+
 struct Options {
   QString model;  // absolute, or empty
   std::optional<std::filesystem::path> home;
+  int parallel = kAnswersAtOnce;
 };
 
 Options readOptions(const QGuiApplication& application) {
@@ -31,7 +36,10 @@ Options readOptions(const QGuiApplication& application) {
                                  QStringLiteral("FILE"));
   const QCommandLineOption home("home", QStringLiteral("Keep configuration, data, cache and logs below DIR."),
                                 QStringLiteral("DIR"));
-  parser.addOptions({model, home});
+  const QCommandLineOption parallel("parallel",
+                                    QStringLiteral("Conversations that may be answered at once (4)."),
+                                    QStringLiteral("N"), QString::number(kAnswersAtOnce));
+  parser.addOptions({model, home, parallel});
   parser.process(application);
   Options options;
   if (parser.isSet(model)) {
@@ -39,6 +47,13 @@ Options readOptions(const QGuiApplication& application) {
   }
   if (parser.isSet(home)) {
     options.home = parser.value(home).toStdString();
+  }
+  bool isNumber = false;
+  options.parallel = parser.value(parallel).toInt(&isNumber);
+  if (!isNumber || options.parallel < 1 || options.parallel > Slots::kMost) {
+    std::fprintf(stderr, "tandem: --parallel takes a whole number from 1 to %d, not \"%s\".\n", Slots::kMost,
+                 qPrintable(parser.value(parallel)));
+    std::exit(2);
   }
   return options;
 }
@@ -83,6 +98,7 @@ int runProgram(int argc, char** argv, const std::function<void(Composition&)>& o
     return std::make_shared<storage::DraftTexts>(path, vocabulary);
   };
   engineOptions.weightCache = places.value().weights().string();
+  engineOptions.parallel = options.parallel;
   engineOptions.cache.budget = service::kAutomaticBudget;
   service::EngineService engine(engineOptions);
   Composition composition(*store.value(), engine, places.value());

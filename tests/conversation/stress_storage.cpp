@@ -72,7 +72,7 @@ void act(ConversationService& service, const RecordingListener::Seen& seen, std:
       return random() % 2 == 0 ? service.undoRemove(id) : service.purge(id);
     case 14:
       service.setSystemPrompt(id, "prompt " + std::to_string(random()));
-      return service.setDefaults({}, "default prompt");
+      return service.setDefaults(AnswerSettings(), "default prompt");
     default:
       return random() % 8 == 0 ? service.stopAll() : service.refreshList();
   }

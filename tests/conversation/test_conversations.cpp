@@ -131,7 +131,7 @@ void TestConversations::contextIsCounted() {
   ask(0, "12345678");
   QCOMPARE(*count(seen().newest, ""), 6 + 5);
   QCOMPARE(*count(seen().newest, "1234"), 6 + 5 + 5);
-  service_->setDefaults({}, "1234");
+  service_->setDefaults(AnswerSettings(), "1234");
   QCOMPARE(*count(0, ""), 5);
   QVERIFY(!count(4711, "x").ok());
   backend_->setModel(std::nullopt);

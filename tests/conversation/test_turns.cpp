@@ -87,7 +87,7 @@ void TestTurns::promptIsThePath() {
 }
 
 void TestTurns::systemPromptComesFirst() {
-  service_->setDefaults({}, "Be brief.");
+  service_->setDefaults(AnswerSettings(), "Be brief.");
   ask(0, "hello");
   const ConversationId id = seen().newest;
   service_->setSystemPrompt(id, "Be long.");
@@ -109,7 +109,7 @@ void TestTurns::completionModeJoinsTheContents() {
   auto model = *backend_->model();
   model.hasChatTemplate = false;
   backend_->setModel(model);
-  service_->setDefaults({}, "not for a completion");
+  service_->setDefaults(AnswerSettings(), "not for a completion");
   setAnswer(" upon a time");
   ask(0, "Once");
   ask(seen().newest, ", there");

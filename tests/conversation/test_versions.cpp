@@ -159,7 +159,7 @@ void TestVersions::continueOfASampledAnswerKeepsItsSeed() {
   QCOMPARE(first.state, MessageState::kLength);
   service_->regenerate(first.id);
   const auto sampled = nextEnd(1);
-  service_->setDefaults({}, {});
+  service_->setDefaults(AnswerSettings(), {});
   service_->continueAnswer(sampled.id);
   QCOMPARE(nextEnd(2).state, MessageState::kComplete);
   const auto requests = backend_->requests();
@@ -186,7 +186,7 @@ void TestVersions::continueCompletesACutCharacter() {
     shown.content += "\xEF\xBF\xBD";
     return writer.finishAnswer(shown);
   }));
-  service_->setDefaults({}, {});
+  service_->setDefaults(AnswerSettings(), {});
   service_->continueAnswer(cut.id);
   QCOMPARE(nextEnd(1).content, text);
 }
