@@ -96,7 +96,7 @@ void TestConversations::settingsOfAConversation() {
   const auto request = backend_->requests()[0];
   QVERIFY(request.maxTokens == 4 && request.sampling.seed == 7 && request.sampling.temperature == 0.5f);
   QVERIFY(!request.speculation.enabled());
-  const auto read = settingsFromJson(seen().views.at(seen().newest).record.settingsJson, {});
+  const auto read = settingsFromJson(seen().views.at(seen().newest).record.settingsJson, AnswerSettings());
   QVERIFY(read.seedGiven && read.maxTokens == 4);
   ask(0, "another");  // the defaults again
   QCOMPARE(backend_->requests()[1].maxTokens, 0);

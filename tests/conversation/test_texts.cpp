@@ -114,7 +114,7 @@ void TestTexts::settingsRoundTrip() {
 
 // What version 0.1.0 stored: the drafter's name, and a width.
 void TestTexts::earlierSettingsAreRead() {
-  const auto read = [](const char* json) { return settingsFromJson(json, {}).speculation; };
+  const auto read = [](const char* json) { return settingsFromJson(json, AnswerSettings()).speculation; };
   QVERIFY(!read(R"({"drafter":"off"})").enabled());
   QVERIFY(read(R"({"drafter":"wrong"})").drafters == std::vector{TokenOrigin::kWrong});
   QVERIFY(read(R"({"drafter":"own-text"})").drafters == std::vector{TokenOrigin::kOwnText});
