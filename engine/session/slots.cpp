@@ -4,6 +4,11 @@
 #include <cassert>
 
 namespace tandem {
+namespace {
+
+constexpr int kTogether = 8;  // rows that kernels take together
+
+}  // namespace
 
 struct Slots::Slot {
   Slot(Decoder& decoder, SpeculationResources& resources, SlotRequest what, std::size_t place)
@@ -39,12 +44,7 @@ void Slots::step() {
   endCancelled();
   const std::vector<Slot*> reading = slotsThat(true), decoding = slotsThat(false);
   if (!reading.empty() && (decoding.empty() || readsNext_)) {
-    // The next one behind the last that had its turn.
-    const auto next = std::find_if(reading.begin(), reading.end(),
-                                   [this](const Slot* slot) { return slot->number >= turn_; });
-    Slot& slot = next == reading.end() ? *reading.front() : **next;
-    turn_ = slot.number + 1;
-    readChunk(slot, !decoding.empty());
+    readChunks(reading, decoding.empty() ? decoder_.maxRows() : chunkRows(msPerRow_, decoder_.maxRows()));
   } else if (!decoding.empty()) {
     verifyRound(decoding);
   }
@@ -62,7 +62,7 @@ void Slots::fail(const Error& error) {
 }
 
 int Slots::chunkRows(double msPerRow, int maxRows) {
-  constexpr int kUnknown = 32, kTogether = 8;  // rows that kernels take together
+  constexpr int kUnknown = 32;
   if (msPerRow <= 0) return std::min(kUnknown, maxRows);
   const double rows = std::min(kChunkMs / msPerRow, static_cast<double>(maxRows));
   return std::min(maxRows, std::max(kTogether, static_cast<int>(rows) / kTogether * kTogether));
@@ -76,14 +76,27 @@ std::vector<Slots::Slot*> Slots::slotsThat(bool read) const {
   return found;
 }
 
-void Slots::readChunk(Slot& slot, bool othersDecode) {
-  const RunPass next =
-      slot.run.prepare(othersDecode ? chunkRows(msPerRow_, decoder_.maxRows()) : decoder_.maxRows());
-  const int rows = next.batch.size();
+void Slots::readChunks(std::vector<Slot*> reading, int rows) {
+  // The next one behind the last that had its turn comes first.
+  std::rotate(reading.begin(),
+              std::find_if(reading.begin(), reading.end(),
+                           [this](const Slot* slot) { return slot->number >= turn_; }),
+              reading.end());
+  std::vector<Slot*> who;
+  std::vector<PassPart> parts;
+  int left = rows;
+  for (Slot* slot : reading) {
+    if (!who.empty() && left < kTogether) break;
+    const RunPass next = slot->run.prepare(left);
+    left -= next.batch.size();
+    parts.push_back({slot->sequence, next.batch, next.logitRows});
+    who.push_back(slot);
+    turn_ = slot->number + 1;
+  }
   const Stopwatch watch;
-  pass({&slot}, {{slot.sequence, next.batch, next.logitRows}});
-  if (slot.over) return;
-  const double perRow = watch.ms() / rows;
+  pass(who, parts);
+  if (std::all_of(who.begin(), who.end(), [](const Slot* slot) { return slot->over; })) return;
+  const double perRow = watch.ms() / (rows - left);
   msPerRow_ = msPerRow_ == 0 ? perRow : msPerRow_ + 0.5 * (perRow - msPerRow_);
 }
 

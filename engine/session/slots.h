@@ -51,7 +51,8 @@ class Slots {
   struct Slot;
 
   std::vector<Slot*> slotsThat(bool read) const;
-  void readChunk(Slot& slot, bool othersDecode);
+  // One pass over so many rows of prompts.
+  void readChunks(std::vector<Slot*> reading, int rows);
   void verifyRound(const std::vector<Slot*>& decoding);
   // One pass over what these prepared; then each takes its part.
   void pass(const std::vector<Slot*>& who, const std::vector<PassPart>& parts);
@@ -63,7 +64,7 @@ class Slots {
   SpeculationResources& resources_;
   const int count_;
   std::vector<std::unique_ptr<Slot>> slots_;  // in the order in which they started
-  std::size_t turn_ = 0;                      // whose chunk is next, by the number of its start
+  std::size_t turn_ = 0;                      // whose chunk comes first, by the number of its start
   std::size_t started_ = 0;
   bool readsNext_ = true;  // whether a chunk comes before the next round
   double msPerRow_ = 0;    // of a prompt, an average of the last chunks
