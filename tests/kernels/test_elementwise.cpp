@@ -2,12 +2,15 @@
 // bit, and the polynomials against libm in double.
 #include <QtTest>
 #include <cmath>
+#include <set>
 
 #include "engine/kernels/arithmetic.h"
 #include "engine/kernels/kernel_set.h"
 #include "engine/kernels/math32.h"
 #include "engine/kernels/math64.h"
+#include "engine/sampler/sampler.h"
 #include "tests/kernels/random_weights.h"
+#include "tests/kernels/sets_under_test.h"
 
 using namespace tandem;
 using namespace tandem::kernels;
@@ -29,6 +32,10 @@ class TestElementwise : public QObject {
   Q_OBJECT
 
  private slots:
+  void initTestCase() {
+    if (kernelSetsUnderTest().empty()) QSKIP("This CPU can run none of the sets.");
+  }
+
   void halvesRoundTrip() {
     for (int h = 0; h < 65536; ++h) {
       const float f = halfToFloat(static_cast<std::uint16_t>(h));
@@ -51,7 +58,7 @@ class TestElementwise : public QObject {
     }
     const int n = static_cast<int>(x.size());
     std::vector<std::uint16_t> expected(n), got(n);
-    for (const KernelSet* set : availableKernels()) {
+    for (const KernelSet* set : kernelSetsUnderTest()) {
       for (int i = 0; i < n; i += 5) {
         const int count = std::min(5, n - i);
         const bool a = referenceKernels().toCache(x.data() + i, count, CacheType::kF16, expected.data() + i);
@@ -107,7 +114,7 @@ class TestElementwise : public QObject {
   }
 
   void setsAgreeOnActivations() {
-    for (const KernelSet* set : availableKernels()) {
+    for (const KernelSet* set : kernelSetsUnderTest()) {
       for (const int n : {1, 5, 8, 31, 4099}) {
         for (const Activation activation : {Activation::kSilu, Activation::kGelu}) {
           auto expected = randomRows(1, n, n, 8.0f), got = expected;
@@ -125,7 +132,7 @@ class TestElementwise : public QObject {
   }
 
   void setsAgreeOnNormsAndRotations() {
-    for (const KernelSet* set : availableKernels()) {
+    for (const KernelSet* set : kernelSetsUnderTest()) {
       for (const int n : {1, 7, 64, 100, 576, 643}) {
         const auto x = randomRows(1, n, n), weight = randomRows(1, n, n + 5);
         std::vector<float> expected(n), got(n);
@@ -158,14 +165,44 @@ class TestElementwise : public QObject {
                       : static_cast<float>(random()) * 0x1p-32f;
         if (run == 3) x[random() % n] = -0.0f;
         const int expected = referenceKernels().argmax(x.data(), n);
-        for (const KernelSet* set : availableKernels()) {
+        for (const KernelSet* set : kernelSetsUnderTest()) {
           QCOMPARE(set->argmax(x.data(), n), expected);
+          std::vector<int> atLeast(n), got(n);
+          atLeast.resize(referenceKernels().atLeast(x.data(), n, 0.25f, atLeast.data()));
+          got.resize(set->atLeast(x.data(), n, 0.25f, got.data()));
+          QVERIFY2(got == atLeast, set->name);
           QVERIFY(set->allFinite(x.data(), n));
           for (const float bad : {INFINITY, -INFINITY, NAN}) {
             std::vector<float> damaged = x;
             damaged[random() % n] = bad;
             QVERIFY2(!set->allFinite(damaged.data(), n), set->name);
           }
+        }
+      }
+    }
+  }
+
+  // Every token that wins is among the contenders of every kernel set, and they are few.
+  void contendersHoldTheWinners() {
+    std::vector<float> logits(5003);
+    for (std::size_t i = 0; i < logits.size(); ++i)
+      logits[i] = std::cos(float(i * i)) * 8;
+    std::vector<const KernelSet*> sets = kernelSetsUnderTest();
+    sets.push_back(&referenceKernels());
+    for (const KernelSet* set : sets) {
+      for (std::uint64_t t = 0; t < 50; ++t) {
+        for (const float best : {-3.0f, 1.0f, 6.0f}) {
+          const Draw draw = {8.0f, 1 / 0.7f, best, 5, 2, t << 30};
+          std::vector<int> tokens(logits.size());
+          tokens.resize(set->contenders(logits.data(), int(logits.size()), draw, tokens.data()));
+          const std::set<int> found(tokens.begin(), tokens.end());
+          double expected = 1;
+          for (int i = 0; i < int(logits.size()); ++i) {
+            const double score = (logits[i] - 8.0) / 0.7;
+            expected += std::min(1.0, std::exp(score - best));
+            if (score + gumbelNoise(5, 2, t << 30, i) > best) QVERIFY2(found.count(i), set->name);
+          }
+          QVERIFY2(found.size() < 1.3 * expected + 40, set->name);
         }
       }
     }
