@@ -1,6 +1,7 @@
 // tandem-cli chat: a chat in the terminal, on the same store as the window.
 #include <unistd.h>
 
+#include <cstdio>
 #include <limits>
 
 #include "app/cli/chat.h"
@@ -104,6 +105,10 @@ Result<int> chat(const ChatOptions& options) {
   MainLoop loop;
   service::EngineOptions engine = options.engine.engine;
   engine.weightCache = weightFolder(options.common, options.engine);
+  engine.disk = diskCache(*places, engine.disk);
+  engine.disk.onTrouble = [](const std::string& sentence) {
+    if (!sentence.empty()) std::fprintf(stderr, "%s\n", sentence.c_str());
+  };
   if (options.store != StoreUse::kOff) engine.openStore = draftTextsIn(*places);
   service::EngineService backend(engine);
   const auto info = load(loop, backend, *path, options.engine);

@@ -16,5 +16,7 @@ int verifyCommand(const Arguments& arguments);
 int agreementCommand(const Arguments& arguments);
 int sampledDistCommand(const Arguments& arguments);
 int benchCommand(const Arguments& arguments);
+int cacheCommand(const Arguments& arguments);
+int diskRestoreCheckCommand(const Arguments& arguments);
 
 }  // namespace tandem::cli

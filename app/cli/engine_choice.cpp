@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/speculation/options.h"
+#include "storage/text_index.h"
 
 namespace tandem::cli {
 namespace fs = std::filesystem;
@@ -101,11 +102,19 @@ OptionTable cacheTable(EngineChoice& choice) {
     cache.budget = 0;
     return Status();
   };
+  const auto diskMebibytes = [&choice](std::string_view value) -> Status {
+    int n = 0;
+    if (Status status = wholeNumber(n, 0, 1 << 24)(value); !status) return status;
+    choice.engine.disk.folder.budget = static_cast<std::uint64_t>(n) << 20;
+    return {};
+  };
   return {
       {"--cache-mib", 0, "N", "memory for texts that were read; the default is an eighth of what is free",
        mebibytes},
       {"--end-anchor", 0, "on|off", "keep the state at the end of an answer, of models that have one (on)",
        endAnchor},
+      {"--disk-cache-mib", 0, "N", "disk space for texts that were read, of all models; 0: none (4096)",
+       diskMebibytes},
       {"--no-cache", 0, "", "read every prompt from its first token", none},
   };
 }
@@ -155,6 +164,13 @@ Result<std::string> findModel(const CommonOptions& common, const std::string& na
 std::string weightFolder(const CommonOptions& common, const EngineChoice& choice) {
   const Result<Places> places = placesOf(common);
   return places && !choice.noWeightCache ? places->weights().string() : std::string();
+}
+
+DiskCacheOptions diskCache(const Places& places, DiskCacheOptions options) {
+  if (options.folder.budget == 0) return options;
+  options.folder.path = places.texts().string();
+  options.folder.openIndex = [](const std::string& folder) { return storage::CacheIndex::open(folder); };
+  return options;
 }
 
 service::LoadOptions loadOptions(const EngineChoice& choice) {

@@ -25,8 +25,8 @@ struct EngineChoice {
 OptionTable modelTable(EngineChoice& choice);
 OptionTable engineTable(EngineChoice& choice);
 OptionTable contextTable(EngineChoice& choice);  // --ctx
-// --cache-mib, --end-anchor, --no-cache: for what reads several texts with one model. Sets the automatic
-// budget.
+// --cache-mib, --end-anchor, --disk-cache-mib, --no-cache: for what reads several texts with one model. Sets
+// the automatic budget.
 OptionTable cacheTable(EngineChoice& choice);
 
 OptionTable speculationTable(SpeculationOptions& speculation);  // --spec, --shape, --relax-tau, --relax-rank
@@ -37,6 +37,9 @@ Result<std::string> findModel(const CommonOptions& common, const std::string& na
 
 // Where interleaved weights are kept; empty: nowhere, as chosen or because there is no home.
 std::string weightFolder(const CommonOptions& common, const EngineChoice& choice);
+
+// The cache of texts on disk in its place; with a budget of 0 there is none.
+DiskCacheOptions diskCache(const Places& places, DiskCacheOptions options);
 
 // How the chosen model is to be loaded.
 service::LoadOptions loadOptions(const EngineChoice& choice);

@@ -28,12 +28,14 @@ constexpr Command kCommands[] = {
     {"agreement", "every drafter and shape against plain decoding", agreementCommand},
     {"sampled-dist", "sampled answers, as served, against the target alone", sampledDistCommand},
     {"bench", "decode rates of fixed workloads, plain and speculative", benchCommand},
+    {"cache", "the texts that are kept on disk, and their proof", cacheCommand},
+    {"disk-restore-check", "one process goes on from another's files, bit for bit", diskRestoreCheckCommand},
 };
 
 void printHelp(std::FILE* out) {
   std::fputs("Usage: tandem-cli COMMAND [options]\n\n", out);
   for (const Command& command : kCommands) {
-    std::fprintf(out, "  %-14s%s\n", command.name.data(), command.summary);
+    std::fprintf(out, "  %-20s%s\n", command.name.data(), command.summary);
   }
   std::fputs(
       "\ntandem-cli COMMAND --help lists the options of a command. Exit status: 0 done, 1 a check failed "

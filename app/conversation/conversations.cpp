@@ -117,8 +117,9 @@ void ConversationService::Impl::setSettings(ConversationId id, AnswerSettings se
 void ConversationService::Impl::remove(ConversationId id) {
   whenStopped(id, [this, id] {
     write([id](storage::Writer& writer) { return writer.hideConversation(id, nowMs()); },
-          [this](const Status& status) {
+          [this, id](const Status& status) {
             if (!status) listener_->answerFailed(0, status.error(), {});
+            if (status) backend_.forgetConversation(id);
             refreshList();
           });
   });
@@ -137,7 +138,10 @@ void ConversationService::Impl::undoRemove(ConversationId id) {
 void ConversationService::Impl::purge(ConversationId id) {
   whenStopped(id, [this, id] {
     write([id](storage::Writer& writer) { return writer.purgeConversation(id); },
-          [this](const Status&) { refreshList(); });
+          [this, id](const Status& status) {
+            if (status) backend_.forgetConversation(id);
+            refreshList();
+          });
   });
 }
 

@@ -15,6 +15,7 @@
 #include "engine/session/slots.h"
 #include "storage/draft_texts.h"
 #include "storage/store.h"
+#include "storage/text_index.h"
 
 namespace tandem::desktop {
 namespace {
@@ -100,6 +101,13 @@ int runProgram(int argc, char** argv, const std::function<void(Composition&)>& o
   engineOptions.weightCache = places.value().weights().string();
   engineOptions.parallel = options.parallel;
   engineOptions.cache.budget = service::kAutomaticBudget;
+  engineOptions.disk.folder.path = places.value().texts().string();
+  engineOptions.disk.folder.openIndex = [](const std::string& folder) {
+    return storage::CacheIndex::open(folder);
+  };
+  engineOptions.disk.onTrouble = [](const std::string& sentence) {
+    if (!sentence.empty()) spdlog::warn("{}", sentence);
+  };
   service::EngineService engine(engineOptions);
   Composition composition(*store.value(), engine, places.value());
   QObject::connect(&instance, &SingleInstance::raiseAsked, &application, [&] { composition.raise(); });

@@ -16,6 +16,7 @@
 
 #include "engine/base/status.h"
 #include "engine/cache/prefix_cache.h"
+#include "engine/cache/text_folder.h"
 #include "engine/constraint/spec.h"
 #include "engine/session/generation.h"
 #include "engine/session/reasoning_options.h"
@@ -159,6 +160,13 @@ class EngineBackend {
 
   // What the loaded model's cache holds now; empty where there is none.
   virtual std::vector<CachedText> cachedTexts() const { return {}; }
+  // The files of that cache's tier on disk that could not be used, with reasons, and a sentence while nothing
+  // can be written there; empty where all is well.
+  virtual std::vector<UnusableText> unusableTexts() const { return {}; }
+  virtual std::string diskTrouble() const { return {}; }
+  // A conversation was deleted: what the caches hold of it, in memory and on disk, of whatever model, goes.
+  // May wait for the disk, but not for a request.
+  virtual void forgetConversation(std::int64_t /*conversation*/) {}
 };
 
 }  // namespace tandem::service

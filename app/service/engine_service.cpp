@@ -91,6 +91,33 @@ std::vector<CachedText> EngineService::cachedTexts() const {
   return texts;
 }
 
+std::shared_ptr<PrefixCache> EngineService::cache() const {
+  const std::lock_guard lock(mutex_);
+  return cache_;
+}
+
+std::vector<UnusableText> EngineService::unusableTexts() const {
+  const auto cache = this->cache();
+  return cache && cache->disk() ? cache->disk()->unusable() : std::vector<UnusableText>();
+}
+
+std::string EngineService::diskTrouble() const {
+  const auto cache = this->cache();
+  return cache && cache->disk() ? cache->disk()->trouble() : std::string();
+}
+
+void EngineService::forgetConversation(std::int64_t conversation) {
+  const auto cache = this->cache();
+  if (cache) cache->dropConversation(conversation);
+  if (cache && cache->disk()) {
+    cache->disk()->dropConversation(conversation);
+  } else if (!options_.disk.folder.path.empty()) {
+    // No model is loaded whose cache would do it. What can't be removed now goes by its age.
+    TextFolder folder(options_.disk.folder, false);
+    static_cast<void>(folder.removeConversation(conversation));
+  }
+}
+
 void EngineService::loop() {
   while (true) {
     if (busy()) {

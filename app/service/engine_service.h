@@ -39,8 +39,13 @@ class EngineService : public EngineBackend {
   std::shared_ptr<RequestHandle> submit(GenerateRequest request, GenerationSink sink) override;
   void countTokens(GenerateRequest request, std::function<void(Result<int>)> sink) override;
   std::vector<CachedText> cachedTexts() const override;
+  std::vector<UnusableText> unusableTexts() const override;
+  std::string diskTrouble() const override;
+  void forgetConversation(std::int64_t conversation) override;
 
  private:
+  std::shared_ptr<PrefixCache> cache() const;
+
   // What a request needs to be started.
   struct Prepared {
     std::vector<TokenId> prompt;

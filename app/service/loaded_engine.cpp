@@ -73,6 +73,10 @@ Result<std::unique_ptr<LoadedEngine>> LoadedEngine::make(const std::string& path
     cache.budget = plan.available == 0 ? kMostBudget : std::min(kMostBudget, plan.available / 8);
   if (cache.budget > 0)
     loaded->cache_ = std::make_shared<PrefixCache>(loaded->decoder_->newSequence(), cache);
+  if (loaded->cache_ && !engine.disk.folder.path.empty()) {
+    loaded->cache_->setDisk(std::make_shared<DiskCache>(
+        engine.disk, loaded->info_.fingerprint, loaded->decoder_->newSequence(), loaded->info_.vocabSize));
+  }
   loaded->info_.loadMs = watch.ms();
   if (engine.openStore) loaded->generator_.speculation().store = engine.openStore(loaded->info_.vocabulary);
   if (!options.draftModelPath.empty()) loaded->addDraftModel(options, engine);
@@ -80,6 +84,10 @@ Result<std::unique_ptr<LoadedEngine>> LoadedEngine::make(const std::string& path
     if (const Status measured = loaded->generator_.prepareRouting(); !measured) return measured.error();
   }
   return loaded;
+}
+
+LoadedEngine::~LoadedEngine() {
+  if (cache_ && cache_->disk()) cache_->disk()->close();
 }
 
 void LoadedEngine::addDraftModel(const LoadOptions& options, const EngineOptions& engine) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/service/engine_backend.h"
+#include "engine/cache/disk_cache.h"
 #include "engine/constraint/constraint_cache.h"
 #include "engine/model/decoder.h"
 #include "engine/session/generator.h"
@@ -27,10 +28,13 @@ struct EngineOptions {
   std::function<std::shared_ptr<TextStore>(const std::string& vocabulary)> openStore = {};
   // Of texts that were read; the budget may be kAutomaticBudget, and without one there is no cache.
   PrefixCacheOptions cache = {};
+  // The tier below it on disk; without a folder, or without a cache, there is none.
+  DiskCacheOptions disk = {};
 };
 
 class LoadedEngine {
  public:
+  ~LoadedEngine();  // writes to disk what the cache's lower tier has not written yet
   // Errors: those of Model::load and Decoder::create; kOutOfMemory when there is no room for a context;
   // kInvalidArgument (negative options, `parallel` out of its range).
   static Result<std::unique_ptr<LoadedEngine>> load(const std::string& path, const LoadOptions& options,
