@@ -143,10 +143,10 @@ class TestRestore : public QObject {
     const Sequence sequence = (*engine)->generator().sequence();
     DiskCache& disk = *(*engine)->cache()->disk();
     disk.flush();
-    request.maxTokens = 100;
+    request.maxTokens = 400;
     std::vector<double> alone, writing;
     std::uint64_t written = 0;
-    for (int i = 0; i < 7; ++i) {
+    for (int i = 0; i < 5; ++i) {
       for (const bool writes : {false, true}) {
         disk.flush();
         std::uint64_t before = 0;
