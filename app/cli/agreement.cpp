@@ -50,7 +50,8 @@ struct AgreementCommand {
     OptionTable table = {
         {"--prompts", 0, "FILE", "texts, one a line; - is standard input", text(prompts)},
         {"--ids", 0, "FILE", "token ids in place of texts, one prompt a line", text(ids)},
-        {"--tokens", 'n', "N", "tokens of each answer (64)", wholeNumber(gate.tokens, 1, 1 << 20)},
+        {"--tokens", 'n', "N", "tokens of each answer, two at least (64)",
+         wholeNumber(gate.tokens, 2, 1 << 20)},
         {"--drafters", 0, "LIST", "names of --spec; several that draft together are joined with +",
          text(drafters)},
         {"--shapes", 0, "LIST", "names of --shape", text(shapes)},
@@ -271,6 +272,7 @@ Result<int> judge(const AgreementCommand& command) {
     return (cell.parallel == 1 ? alone : inCompany)(cell, request, callbacks, texts);
   };
   Gate gate(**reference, either, gateOptions);
+  if (const Status status = gate.checkForms(work->cells); !status) return status.error();
   if (const Status status = runAll(*work, gate, *file); !status) {
     if (status.error().code != ErrorCode::kCancelled) return status.error();
     std::fprintf(stderr, "tandem-cli: stopped after %d of %zu.\n", work->done,

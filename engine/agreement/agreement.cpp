@@ -180,6 +180,19 @@ Status Gate::usePrompt(std::vector<TokenId> prompt, const std::string& options) 
   return {};
 }
 
+Status Gate::checkForms(const std::vector<Cell>& cells) {
+  for (const Cell& cell : cells) {
+    const auto set = optionSet(cell.options, {}, options_.seed);
+    if (!set.ok()) return set.error();
+    const auto form = forms_.find(set->form);
+    if (!form.ok()) return form.error();
+    if (!*form) continue;
+    if (const Status fits = (*form)->start().checkLength(options_.tokens); !fits.ok())
+      return Error{fits.error().code, cell.options + ": " + fits.error().message, "tokens"};
+  }
+  return {};
+}
+
 Result<CellResult> Gate::run(const Cell& cell) {
   const auto start = std::chrono::steady_clock::now();
   CellResult result;

@@ -97,6 +97,9 @@ class Gate {
   // not.
   Status usePrompt(std::vector<TokenId> prompt, const std::string& options = "plain");
   const PlainRun& plain() const { return plain_; }
+  // Whether answers of the options' length can have the forms that the cells ask for. Errors: those of
+  // Constraint::compile(); kInvalidArgument that names the set and how many tokens it takes.
+  Status checkForms(const std::vector<Cell>& cells);
 
   // Runs the cell on the prompt. A run that fails is a result (`error`); the error here is kCancelled, or one
   // of the reference's own passes. REQUIRES: usePrompt() was ok, with the cell's options.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <vector>
 
 namespace tandem::constraint {
@@ -189,6 +190,17 @@ std::string unescapePercent(const std::string& text) {
   return out;
 }
 
+// Whether a JSON number is whole and has more digits than are kept exactly.
+bool isHuge(std::string_view number) {
+  if (number.find_first_not_of("0123456789", number.starts_with('-') ? 1 : 0) != std::string_view::npos)
+    return false;
+  std::int64_t whole = 0;
+  std::uint64_t positive = 0;
+  const char* end = number.data() + number.size();
+  return std::from_chars(number.data(), end, whole).ec == std::errc::result_out_of_range &&
+         std::from_chars(number.data(), end, positive).ec != std::errc();
+}
+
 }  // namespace
 
 Json parseJson(std::string_view text, const std::string& field) {
@@ -209,6 +221,13 @@ Json parseJson(std::string_view text, const std::string& field) {
       if (++depth > kMaxNesting) Budget::overrun("It is nested too deeply", field);
     } else if (c == '}' || c == ']') {
       --depth;
+    } else if (c == '-' || (c >= '0' && c <= '9')) {
+      const std::string_view number = text.substr(i, text.find_first_not_of("+-.eE0123456789", i) - i);
+      if (isHuge(number))
+        refuse("The number " + std::string(number.substr(0, 40)) +
+                   " is too large: whole numbers from -2^63 to 2^64 - 1 are kept exactly.",
+               field);
+      i += number.size() - 1;
     }
   }
   Json value = Json::parse(text, nullptr, false);
@@ -249,7 +268,8 @@ void SchemaDocument::index(const Json& from, const std::string& start) {
     } else {
       for (const auto& [name, child] : at.items())
         enter(child, escapePart(name));
-      if (const auto id = at.find("$id"); &at != &root_ && id != at.end() && id->is_string()) hasInnerId_ = true;
+      if (const auto id = at.find("$id"); &at != &root_ && id != at.end() && id->is_string())
+        hasInnerId_ = true;
       for (const char* name : {"$anchor", "$dynamicAnchor"}) {
         const auto anchor = at.find(name);
         if (anchor != at.end() && anchor->is_string()) anchors_.emplace(anchor->get<std::string>(), &at);
