@@ -84,13 +84,13 @@ struct JournalRow {
   std::string acceptedByJson;  // {"own-text": 12}
   double tokensPerRound = 0;
   std::string cacheSource;  // "none"
-  std::string sampling;     // "", "client", "regenerate"
+  std::string sampling;     // "", "client", "regenerate", "loop_escape", "card"
   float temperature = 0, topP = 1, minP = 0;
   std::int64_t topK = 0;
   std::uint64_t seed = 0;
   std::string error;
   std::string engineVersion;
-  std::string extraJson;  // {"regenerate": {"seed": 1}}
+  std::string extraJson;  // {"regenerate": {"seed": 1}}; docs/storage.md
 };
 
 // One run of the agreement gate (docs/exactness.md). No text of prompts or answers.

@@ -181,7 +181,8 @@ AnswerSettings settingsFromJson(std::string_view text, const AnswerSettings& def
 }
 
 std::string extraToJson(const SamplingParams& sampling, const AnswerSettings& settings, std::string_view kind,
-                        const ReasoningStats& reasoning) {
+                        const ReasoningStats& reasoning,
+                        const std::optional<service::ChosenSampling>& chosen) {
   Json options = samplingObject(sampling);
   const Json usual = samplingObject(SamplingParams());
   for (const char* column : {"temperature", "top_k", "top_p", "min_p", "seed"})
@@ -196,7 +197,10 @@ std::string extraToJson(const SamplingParams& sampling, const AnswerSettings& se
   if (!settings.stopTokens.empty()) options["stop_token_ids"] = settings.stopTokens.size();
 
   Json extra = Json::object();
-  if (kind == "regenerate") extra["regenerate"] = {{"seed", sampling.seed}};
+  if (kind == "regenerate" || kind == "loop_escape" || kind == "card")
+    extra[std::string(kind)] = {{"seed", sampling.seed}};
+  if (chosen && chosen->stepsBack > 0)
+    extra[chosen->kind].update({{"reason", chosen->reason}, {"steps_back", chosen->stepsBack}});
   if (reasoning.closedEarly())
     extra["reasoning"] = {{"tokens", reasoning.tokens}, {"closed", reasoningEndName(reasoning.end)}};
   if (!options.empty()) extra["options"] = options;

@@ -56,11 +56,12 @@ struct Turn {
   std::optional<service::ModelInfo> model;
   bool completion = false;  // raw prompt, no chat template
   std::shared_ptr<service::RequestHandle> handle;
-  std::vector<TokenId> promptIds;               // of the finished request
-  ReasoningStats reasoning;                     // of the finished request's answer
-  std::size_t startTokens = 0;                  // of the answer before this request
-  std::size_t savedTokens = 0, savedBytes = 0;  // of the answer, on disk
-  bool saving = false;                          // a part is on its way to disk
+  std::vector<TokenId> promptIds;                 // of the finished request
+  ReasoningStats reasoning;                       // of the finished request's answer
+  std::optional<service::ChosenSampling> chosen;  // by the backend in place of the turn's own sampling
+  std::size_t startTokens = 0;                    // of the answer before this request
+  std::size_t savedTokens = 0, savedBytes = 0;    // of the answer, on disk
+  bool saving = false;                            // a part is on its way to disk
   std::optional<std::chrono::steady_clock::time_point> unsavedSince;
   std::vector<std::function<void()>> afterwards;  // run once the end is posted
 

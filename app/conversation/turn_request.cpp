@@ -63,7 +63,7 @@ storage::JournalRow journalRow(const Turn& turn, const GenerationStats& stats,
   // The code and not the sentence: a template's own message could quote the conversation.
   if (error) row.error = errorCodeName(error->code);
   row.engineVersion = TANDEM_VERSION;
-  row.extraJson = extraToJson(sampling, turn.settings, turn.samplingKind, turn.reasoning);
+  row.extraJson = extraToJson(sampling, turn.settings, turn.samplingKind, turn.reasoning, turn.chosen);
   return row;
 }
 

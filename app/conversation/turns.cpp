@@ -11,6 +11,14 @@ using storage::MessageState;
 
 namespace {
 
+// What the backend chose is what the answer was sampled with.
+void noteChosen(Turn& turn, const std::optional<service::ChosenSampling>& chosen) {
+  if (!chosen) return;
+  turn.chosen = chosen;
+  turn.samplingKind = chosen->kind;
+  turn.answer.samplingJson = samplingToJson(chosen->params, chosen->kind);
+}
+
 Error stoppedEarly() {
   return {ErrorCode::kCancelled, "Stopped before it was saved.", {}, std::nullopt};
 }
@@ -150,8 +158,10 @@ void ConversationService::Impl::onEvent(const TurnPtr& turn, service::Generation
   } else if (const auto* finished = std::get_if<service::FinishedEvent>(&event)) {
     turn->promptIds = finished->prompt;
     turn->reasoning = finished->reasoning;
+    noteChosen(*turn, finished->chosen);
     onFinished(turn, finished->stats);
   } else if (const auto* failed = std::get_if<service::FailedEvent>(&event)) {
+    noteChosen(*turn, failed->chosen);
     onFailed(turn, failed->error, failed->stats);
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "app/service/chat_request.h"
 #include "engine/tokenizer/detokenizer.h"
 
 namespace tandem::service {
@@ -23,14 +24,12 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(kWhiteSpace), text.size()));
 }
 
-ChatRequest chatRequest(const std::vector<PromptMessage>& messages, bool marked) {
-  ChatRequest request;
-  for (const PromptMessage& message : messages) {
-    const bool mark = marked && !message.tokens.empty();
-    request.messages.push_back(
-        {.role = message.role, .content = mark ? std::string(kMark) : message.content});
+// Each answer with ids is the mark.
+std::vector<PromptMessage> withMarks(std::vector<PromptMessage> messages) {
+  for (PromptMessage& message : messages) {
+    if (!message.tokens.empty()) message.content = kMark;
   }
-  return request;
+  return messages;
 }
 
 // Whether text after an answer can be tokenised by itself: a vocabulary that puts a space before each text
@@ -78,7 +77,7 @@ std::vector<AnswerSpan> findAnswers(const ChatTemplate& chat, const std::vector<
   const auto hasMark = [](const PromptMessage& m) { return m.content.find(kMark) != std::string::npos; };
   const auto hasIds = [](const PromptMessage& m) { return !m.tokens.empty(); };
   if (std::ranges::none_of(messages, hasIds) || std::ranges::any_of(messages, hasMark)) return {};
-  const auto marked = chat.render(chatRequest(messages, true));
+  const auto marked = chat.render(chatRequest(withMarks(messages)));
   if (!marked.ok()) return {};
 
   // Both texts are the same up to a mark, and go on alike behind the answer that stands in its place.

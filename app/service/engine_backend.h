@@ -62,10 +62,19 @@ struct LoadOptions {
   bool measurePasses = false;
 };
 
+// A call that an answer asks for.
+struct ToolCall {
+  std::string name;
+  std::string arguments;  // JSON as it was written
+  std::string id = {};    // by which its result names it; may be empty
+};
+
 struct PromptMessage {
-  std::string role;  // "system", "user", "assistant"
+  std::string role;  // "system", "user", "assistant", "tool"
   std::string content;
-  std::vector<TokenId> tokens = {};  // of an answer: the ids that the model wrote it with
+  std::vector<TokenId> tokens = {};      // of an answer: the ids that the model wrote it with
+  std::vector<ToolCall> toolCalls = {};  // of an answer
+  std::string toolCallId = {};           // of a tool's result
 };
 
 // A stretch of a text that a model wrote.
@@ -74,12 +83,21 @@ struct AnswerSpan {
   std::vector<TokenId> tokens;  // as PromptMessage::tokens
 };
 
+// How an agent's turn is sampled, one that goes on after a tool's result (docs/loop-escape.md).
+enum class AgentSampling : std::uint8_t {
+  kAsAsked,     // with the request's own sampling
+  kLoopEscape,  // with the model's recommended settings while the agent goes round in circles
+  kCard,        // always with the model's recommended settings
+};
+
 struct GenerateRequest {
   std::vector<PromptMessage> messages;  // chat: rendered by the model's template
   std::string rawPrompt;                // completion: used when `messages` is empty
   std::vector<AnswerSpan> rawAnswers;   // the stretches of rawPrompt that are answers, in order
   std::vector<TokenId> answerSoFar;     // Continue: goes on at index answerSoFar.size() of the answer
   SamplingParams sampling;
+  // A front end gives kAsAsked where the request names a sampling of its own, or has it switched off.
+  AgentSampling agentSampling = AgentSampling::kLoopEscape;
   int maxTokens = 0;  // of new tokens; 0: until the context is full
   SpeculationOptions speculation;
   std::vector<std::string> stop = {};    // the answer ends before the first of these
@@ -110,14 +128,23 @@ struct RoundEvent {
 struct WarningEvent {
   std::string sentence;
 };
+// A sampling that was not asked for but chosen by the service.
+struct ChosenSampling {
+  std::string kind = {};    // the ledger's `sampling`: "loop_escape", "card"
+  std::string reason = {};  // of an escape: "repeat", "near_repeat"
+  int stepsBack = 0;        // of an escape: to the call that was repeated
+  SamplingParams params = {};
+};
 struct FinishedEvent {
   GenerationStats stats;
   std::vector<TokenId> prompt = {};  // its token ids, where the request came to run
   ReasoningStats reasoning = {};     // of the whole answer
+  std::optional<ChosenSampling> chosen = {};
 };
 struct FailedEvent {
   Error error;
   GenerationStats stats;  // as far as it came
+  std::optional<ChosenSampling> chosen = {};
 };
 using GenerationEvent =
     std::variant<QueuedEvent, PrefillEvent, PieceEvent, RoundEvent, WarningEvent, FinishedEvent, FailedEvent>;

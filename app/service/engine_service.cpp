@@ -5,7 +5,9 @@
 #include <new>
 #include <utility>
 
+#include "app/service/agent_sampling.h"
 #include "app/service/prompt.h"
+#include "engine/sampler/sampler.h"
 #include "engine/speculation/speculator.h"
 
 namespace tandem::service {
@@ -176,14 +178,16 @@ void EngineService::runLoad(const LoadPtr& load) {
 // Its prompt is tokenised and its form compiled by a thread of its own, so that what runs goes on.
 void EngineService::prepare(const RequestPtr& request) {
   if (!engine_) return queue_->end(request, failure(*request, noModel()));
-  preparing_ = {request,
-                std::async(std::launch::async, [request, engine = engine_.get()]() -> Result<Prepared> {
-                  Result<std::vector<TokenId>> prompt = promptIds(*engine->model(), request->what);
-                  if (!prompt) return prompt.error();
-                  auto constraint = engine->constraints().find(request->what.constraint);
-                  if (!constraint) return constraint.error();
-                  return Prepared{std::move(*prompt), std::move(*constraint)};
-                })};
+  preparing_ = {
+      request, std::async(std::launch::async, [request, engine = engine_.get()]() -> Result<Prepared> {
+        Result<std::vector<TokenId>> prompt = promptIds(*engine->model(), request->what);
+        if (!prompt) return prompt.error();
+        auto constraint = engine->constraints().find(request->what.constraint);
+        if (!constraint) return constraint.error();
+        return Prepared{
+            std::move(*prompt), std::move(*constraint),
+            chooseSampling(request->what, recommendedSampling(engine->model()->file()), freshSeed())};
+      })};
 }
 
 void EngineService::startPrepared() {
@@ -212,7 +216,7 @@ SlotRequest EngineService::slotRequest(const RequestPtr& request, Prepared prepa
   SlotRequest slot;
   slot.generation = {.prompt = prepared.prompt,
                      .answerSoFar = what.answerSoFar,
-                     .sampling = what.sampling,
+                     .sampling = prepared.chosen ? prepared.chosen->params : what.sampling,
                      .maxTokens = what.maxTokens,
                      .contextLength = engine_->info().contextLength,
                      .speculation = what.speculation,
@@ -234,15 +238,15 @@ SlotRequest EngineService::slotRequest(const RequestPtr& request, Prepared prepa
       .warning = [this, request](
                      std::string sentence) { queue_->send(request, WarningEvent{std::move(sentence)}); }};
   slot.cancel = &request->cancelled;
-  slot.ended = [this, request, prompt = std::move(prepared.prompt),
+  slot.ended = [this, request, prompt = std::move(prepared.prompt), chosen = std::move(prepared.chosen),
                 waited = waitedMs(*request)](GenerationOutcome outcome) {
     GenerationStats& stats = outcome.stats;
     stats.queueMs = waited;
     if (stats.completionTokens > 0) stats.ttftMs += waited;
     stats.totalMs += waited;
     if (outcome.status.ok())
-      return queue_->end(request, FinishedEvent{stats, prompt, std::move(outcome.reasoning)});
-    queue_->end(request, FailedEvent{outcome.status.error(), stats});
+      return queue_->end(request, FinishedEvent{stats, prompt, std::move(outcome.reasoning), chosen});
+    queue_->end(request, FailedEvent{outcome.status.error(), stats, chosen});
   };
   return slot;
 }

@@ -50,6 +50,7 @@ class EngineService : public EngineBackend {
   struct Prepared {
     std::vector<TokenId> prompt;
     std::shared_ptr<const Constraint> constraint;
+    std::optional<ChosenSampling> chosen = {};
   };
 
   // The worker thread.

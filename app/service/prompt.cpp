@@ -1,6 +1,7 @@
 #include "app/service/prompt.h"
 
 #include "app/service/answer_ids.h"
+#include "app/service/chat_request.h"
 
 namespace tandem::service {
 
@@ -18,11 +19,7 @@ Result<std::vector<TokenId>> promptIds(const Model& model, const GenerateRequest
         "tokenizer.chat_template"};
   }
   if (!chat) return chat.error();
-  ChatRequest rendered;
-  for (const PromptMessage& message : request.messages) {
-    rendered.messages.push_back({.role = message.role, .content = message.content});
-  }
-  const Result<TaggedText> text = chat->render(rendered);
+  const Result<TaggedText> text = chat->render(chatRequest(request.messages));
   if (!text) return text.error();
   return encodeWithAnswers(model.sharedTokenizer(), *text,
                            findAnswers(*chat, request.messages, text->text()));

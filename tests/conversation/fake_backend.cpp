@@ -284,7 +284,7 @@ void FakeBackend::runRequest(Job& job) {
   const auto fail = [&](Error error) {
     stats.finish = FinishReason::kFailed;
     stats.totalMs = msSince(job.submitted);
-    job.sink(FailedEvent{std::move(error), stats});
+    job.sink(FailedEvent{std::move(error), stats, answer.chosen});
   };
 
   if (!info) return fail({ErrorCode::kNotFound, "No model is loaded. Choose one first."});
@@ -313,7 +313,7 @@ void FakeBackend::runRequest(Job& job) {
   stats.totalMs = msSince(job.submitted);
   stats.logitsFingerprint = 0x1234;
   if (stats.finish == FinishReason::kFailed) return fail(*answer.fail);
-  job.sink(FinishedEvent{stats});
+  job.sink(FinishedEvent{stats, {}, {}, answer.chosen});
 }
 
 FinishReason FakeBackend::stream(Job& job, const FakeAnswer& answer, GenerationStats& stats) {

@@ -30,6 +30,7 @@ struct FakeAnswer {
   bool endless = false;        // repeats `text` until cancelled or maxTokens
   std::optional<Error> fail;   // Failed with this instead of Finished …
   int failAfterTokens = 0;     // … after so many tokens of this request
+  std::optional<service::ChosenSampling> chosen = {};  // told with the end
 };
 
 class FakeBackend : public service::EngineBackend {

@@ -26,6 +26,7 @@ class TestTurns : public QObject, private ConversationFixture {
   void originsAndBytesAreKept();
   void sampledAnswersKeepTheirSeed();
   void optionsReachTheBackendAndTheJournal();
+  void journalOfAChosenSampling();
   void secondSendIsRefusedWithItsText();
   void emptyTextIsRefused();
   void missingConversationIsRefused();
@@ -224,6 +225,34 @@ void TestTurns::optionsReachTheBackendAndTheJournal() {
   QCOMPARE(row.sampling, std::string("client"));
   QCOMPARE(row.extraJson, std::string(R"({"options":{"logit_bias":1,"min_tokens":1,"repetition_penalty":1.2,)"
                                       R"("stop":1,"stop_token_ids":1}})"));
+}
+
+// What the backend samples an agent's turn with is in the ledger, and the answer goes on with it.
+void TestTurns::journalOfAChosenSampling() {
+  FakeAnswer script;
+  script.chosen =
+      service::ChosenSampling{.kind = "loop_escape",
+                              .reason = "near_repeat",
+                              .stepsBack = 2,
+                              .params = {.temperature = 0.9f, .topK = 40, .topP = 0.8f, .seed = 77}};
+  backend_->setAnswer(script);
+  const auto answer = ask(0, "one");
+  QCOMPARE(samplingKindFromJson(answer.samplingJson), std::string("loop_escape"));
+  QCOMPARE(samplingFromJson(answer.samplingJson).seed, std::uint64_t{77});
+  script.chosen->kind = "card";
+  script.chosen->stepsBack = 0;
+  script.fail = Error{ErrorCode::kInternal, "broken"};
+  script.failAfterTokens = 1;
+  backend_->setAnswer(script);
+  service_->send(seen().newest, "two");
+  QTRY_COMPARE(journal().size(), std::size_t(2));
+  const auto rows = journal();
+  QCOMPARE(rows[0].sampling, std::string("loop_escape"));
+  QVERIFY(rows[0].temperature == 0.9f && rows[0].topK == 40 && rows[0].topP == 0.8f && rows[0].seed == 77);
+  QCOMPARE(rows[0].extraJson,
+           std::string(R"({"loop_escape":{"reason":"near_repeat","seed":77,"steps_back":2}})"));
+  QCOMPARE(rows[1].sampling, std::string("card"));
+  QCOMPARE(rows[1].extraJson, std::string(R"({"card":{"seed":77}})"));
 }
 
 void TestTurns::secondSendIsRefusedWithItsText() {
