@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
+#include <unordered_map>
 
 #include "engine/constraint/byte_dfa_builder.h"
 
@@ -292,6 +294,35 @@ int writeJsonString(const CharDfa& dfa, Escapes escapes, const std::vector<int>&
 }
 
 }  // namespace
+
+std::vector<int> statesAlike(const ByteDfa& dfa, int length) {
+  constexpr std::size_t kMostWork = std::size_t{4} << 20;  // successors looked at
+  const std::size_t states = dfa.accepts.size(), classes = static_cast<std::size_t>(dfa.classes);
+  std::vector<int> alike(states);
+  std::iota(alike.begin(), alike.end(), 0);
+  if (states * classes * static_cast<std::size_t>(length) > kMostWork) return alike;
+  std::vector<int> kind(dfa.accepts.begin(), dfa.accepts.end());
+  std::size_t kinds = 0;
+  for (int round = 0; round < length; ++round) {
+    std::map<std::vector<int>, int> found;
+    std::vector<int> finer(states);
+    for (std::size_t state = 0; state < states; ++state) {
+      std::vector<int> signature{kind[state]};
+      for (std::size_t c = 0; c < classes; ++c) {
+        const int next = dfa.next[state * classes + c];
+        signature.push_back(next == ByteDfa::kDead ? -1 : kind[static_cast<std::size_t>(next)]);
+      }
+      finer[state] = found.emplace(std::move(signature), static_cast<int>(found.size())).first->second;
+    }
+    kind = std::move(finer);
+    if (found.size() == kinds) break;
+    kinds = found.size();
+  }
+  std::unordered_map<int, int> lowest;
+  for (std::size_t state = 0; state < states; ++state)
+    alike[state] = lowest.emplace(kind[state], static_cast<int>(state)).first->second;
+  return alike;
+}
 
 ByteDfa plainText(const CharDfa& dfa, const ByteAlphabet& alphabet, Budget& budget) {
   ByteDfaBuilder builder(budget);

@@ -28,12 +28,18 @@ struct ByteDfa {
   std::vector<std::uint8_t> accepts;  // (states)
   std::vector<std::uint8_t> goesOn;   // (states): whether any byte may follow
   std::vector<int> distance;          // (states): the fewest available bytes to an accepting state
+  int farthest = 0;                   // the largest distance
   int start = kDead;                  // kDead: nothing matches
 
   int after(int state, std::uint8_t byte) const {
     return next[static_cast<std::size_t>(state) * static_cast<std::size_t>(classes) + classOf[byte]];
   }
 };
+
+// (states): for each the lowest state from which the same texts of at most `length` bytes may follow, ending
+// where the automaton accepts or where it does not alike. A large automaton is not looked at: each state then
+// stands for itself.
+std::vector<int> statesAlike(const ByteDfa& dfa, int length);
 
 ByteDfa plainText(const CharDfa& dfa, const ByteAlphabet& alphabet, Budget& budget);
 

@@ -82,6 +82,7 @@ ByteDfa ByteDfaBuilder::build(int start, const ByteAlphabet& alphabet, std::vect
     number[state] = static_cast<int>(dfa.accepts.size());
     dfa.accepts.push_back(accepts_[state]);
     dfa.distance.push_back(distance[state]);
+    dfa.farthest = std::max(dfa.farthest, distance[state]);
     for (const Edge& edge : rows_[state]) {
       cuts.set(edge.first);
       cuts.set(edge.last + std::size_t{1});

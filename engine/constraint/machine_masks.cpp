@@ -51,7 +51,7 @@ int Machine::cellWithMostTokens(std::span<const int> cells) const {
   std::size_t most = 0;
   for (const int at : cells) {
     if (at == kEnd || nodeOf(cell(at)).kind == Node::Kind::kLiteral) continue;
-    const std::size_t tokens = program_->inside(cell(at).element)->tokens;
+    const std::size_t tokens = program_->inside(program_->alike(cell(at).element))->tokens;
     if (best != kNoCell && tokens <= most) continue;
     best = at;
     most = tokens;
@@ -107,13 +107,16 @@ const Machine::StateMask& Machine::stateMask(int state) {
 // Adds the tokens that stay inside an automaton or string or end with it, and those that leave it: these are
 // below the exits, and depend on what follows.
 void Machine::addInside(Cell from, StateMask& out) {
-  const auto inside = program_->inside(from.element);
+  const Element alike = program_->alike(from.element);
+  const auto inside = program_->inside(alike);
+  std::uint32_t need = alike == from.element ? 0 : program_->mostNeed(from.element);
   for (const Program::Group& group : inside->groups) {
-    const auto behind = program_->behind(from.element, group);
+    const auto behind = program_->behind(alike, group);
     if (!behind) continue;
     group.addTo(out.mask);
-    out.need = std::max(out.need, addNeeds(program_->need(*behind), cell(from.next).need));
+    if (alike == from.element) need = std::max(need, program_->need(*behind));
   }
+  out.need = std::max(out.need, addNeeds(need, cell(from.next).need));
   const int left = inside->exits.empty() ? kDead : closure({from.next});
   for (const Program::Exit& exit : inside->exits)
     if (program_->allows(from.element, exit)) addBelow(left, exit.node, out);

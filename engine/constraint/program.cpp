@@ -188,6 +188,18 @@ std::shared_ptr<const Program::Inside> Program::findInside(const Element& elemen
   return out;
 }
 
+Element Program::alike(const Element& element) const {
+  const Node& node = grammar_.node(element.node);
+  if (node.kind != Node::Kind::kDfa) return element;
+  const std::lock_guard lock(mutex_);
+  auto found = alike_.find(node.index);
+  if (found == alike_.end()) {
+    const ByteDfa& dfa = grammar_.dfas[static_cast<std::size_t>(node.index)];
+    found = alike_.emplace(node.index, statesAlike(dfa, trie_->longest())).first;
+  }
+  return {element.node, found->second[static_cast<std::size_t>(element.state)]};
+}
+
 std::shared_ptr<const Program::Inside> Program::inside(const Element& element) const {
   const bool isString = grammar_.node(element.node).kind == Node::Kind::kString;
   const std::pair<int, int> key{isString ? -1 : element.node,

@@ -47,6 +47,11 @@ class Program {
   // The fewest available bytes to the end of a literal, automaton, string or repeat; of other nodes, from
   // their beginning.
   std::uint32_t need(const Element& element) const;
+  // What is needed at most from any place of the element's automaton. REQUIRES: an automaton
+  std::uint32_t mostNeed(const Element& element) const {
+    const Node& node = grammar_.node(element.node);
+    return static_cast<std::uint32_t>(grammar_.dfas[static_cast<std::size_t>(node.index)].farthest);
+  }
 
   // The tokens that stay inside an automaton or string or end with it, when they start at one of its states
   // and whatever its counts are: those that lead to one place are a group. And the trie's nodes where it may
@@ -70,6 +75,9 @@ class Program {
   };
   // REQUIRES: an automaton or a string
   std::shared_ptr<const Inside> inside(const Element& element) const;
+  // The place, of an automaton, that the same tokens may follow and leave the automaton from, the same for
+  // many: states that differ in how far they have counted. Other elements are themselves.
+  Element alike(const Element& element) const;
   // Where the group's tokens lead from the element; none where its counts do not allow them.
   std::optional<Element> behind(const Element& element, const Group& group) const {
     return behind(element, group.state, group.characters);
@@ -88,6 +96,7 @@ class Program {
   mutable std::mutex mutex_;
   mutable std::map<std::pair<int, int>, std::shared_ptr<const Inside>> kept_;  // by node and state
   mutable std::size_t keptBytes_ = 0;
+  mutable std::map<int, std::vector<int>> alike_;  // by automaton, of its states
 };
 
 }  // namespace tandem::constraint
