@@ -45,15 +45,17 @@ TokenId Chooser::choose(std::span<const float> logits) {
   return constrained() ? chooseConstrained(logits) : chooseToken(scores(logits), sampling_, answered());
 }
 
-// Of a greedy choice first the token without the mask is tried.
+// First the token without the mask is tried. Where it is allowed it is the choice among the allowed ones too,
+// unless filters would have kept others of these: a token's score and noise do not depend on the others.
 TokenId Chooser::chooseConstrained(std::span<const float> logits) {
-  if (sampling_.greedy()) {
+  const bool filters = sampling_.topK > 0 || sampling_.topP < 1 || sampling_.minP > 0;
+  if (sampling_.greedy() || !filters) {
     std::span<const float> unmasked = logits;
     if (sampling_.changesScores() || barsEnds()) {
       changeScores(logits, false);
       unmasked = scores_;
     }
-    const TokenId token = argmax(unmasked);
+    const TokenId token = chooseToken(unmasked, sampling_, answered());
     if (matchers_.back().allows(token, tokensLeft())) return token;
   }
   const std::span<const float> masked = scores(logits);

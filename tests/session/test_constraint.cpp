@@ -5,7 +5,9 @@
 #include <QtTest>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 
+#include "engine/agreement/reference_choice.h"
 #include "engine/constraint/constraint_cache.h"
 #include "engine/sampler/chooser.h"
 #include "tests/service/text_model.h"
@@ -161,6 +163,42 @@ class TestConstraint : public QObject {
     request.speculation = SpeculationOptions::chain(TokenOrigin::kWrong, 4);
     request.speculation.relaxTau = 1;
     QVERIFY(!engine_.generator->run(request, {}).status.ok());
+  }
+
+  // Whether the mask is made or not, the choice is that of the long way, which makes it.
+  void choicesAreThoseOfTheLongWay() {
+    const auto constraint = cache_->find(ConstraintSpec::regex("[a-m]{1,30}[0-4]{1,30}"));
+    QVERIFY(constraint.ok());
+    std::mt19937 random(5);
+    std::normal_distribution<float> normal(0, 2);
+    int masked = 0;
+    for (int run = 0; run < 200; ++run) {
+      SamplingParams p;
+      p.temperature = run % 4 == 0 ? 0.0f : 0.8f;
+      p.topK = run % 3 == 1 ? 7 : 0;
+      p.minP = run % 3 == 2 ? 0.05f : 0.0f;
+      p.repetitionPenalty = run % 2 ? 1.2f : 1.0f;
+      p.seed = static_cast<std::uint64_t>(run) + 1;
+      constexpr int kLeft = 40;
+      Chooser chooser(p, 0, {});
+      chooser.begin(prompt_);
+      Matcher matcher = (*constraint)->start();
+      chooser.constrain(matcher, kLeft);
+      Ids answer;
+      while (static_cast<int>(answer.size()) < kLeft && !matcher.atDeadEnd()) {
+        std::vector<float> logits(tokenizer_->vocabSize());
+        for (float& logit : logits)
+          logit = normal(random);
+        const TokenMask mask = matcher.mask(kLeft - static_cast<int>(answer.size()));
+        const TokenId expected = agreement::referenceChoice(logits, p, prompt_, answer, {}, &mask);
+        QCOMPARE(chooser.choose(logits), expected);
+        masked += agreement::referenceChoice(logits, p, prompt_, answer) != expected;
+        chooser.push(expected);
+        QVERIFY(matcher.advance(expected));
+        answer.push_back(expected);
+      }
+    }
+    QVERIFY(masked > 200);
   }
 
   // Going down a drafted path and back up leaves the choice as it was. The planted fault: a matcher that is
