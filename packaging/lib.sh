@@ -116,11 +116,14 @@ SCHEMA_SUITE=jsonschema-4.23.0.tar.gz
 # fetch_schema_suite DIR : puts it into DIR. Returns 1 when it cannot be had.
 fetch_schema_suite() {
   [ -f "$1/$SCHEMA_SUITE" ] && return 0
-  local work
+  local work try
   mkdir -p "$1"
   work=$(mktemp -d "$1/.fetch.XXXXXX")
-  python3 -m pip download --no-deps --no-binary :all: --disable-pip-version-check -q -d "$work" jsonschema==4.23.0 >&2 &&
-    mv "$work/$SCHEMA_SUITE" "$1/"
+  for try in 1 2 3; do
+    python3 -m pip download --no-deps --no-binary jsonschema --disable-pip-version-check -q -d "$work" jsonschema==4.23.0 >&2 &&
+      mv "$work/$SCHEMA_SUITE" "$1/" && break
+    say "Download of the JSON-Schema-Test-Suite failed (try $try of 3)."
+  done
   rm -rf "$work"
   [ -f "$1/$SCHEMA_SUITE" ]
 }
