@@ -16,7 +16,9 @@ namespace {
 
 using namespace service;
 
-constexpr double kRestoreMs = 60;    // beyond what the turn takes from memory
+// Beyond what the turn takes from memory. A machine that is busy takes longer for both: there it is twice
+// that turn.
+constexpr double kRestoreMs = 60;
 constexpr double kWriteShare = 0.1;  // docs/caches.md tells what it is on a machine that is quiet
 constexpr int kTries = 3;
 
@@ -91,7 +93,7 @@ class TestRestore : public QObject {
   // The machine may be busy with other work: the best of a few tries counts.
   void theNextTurnAfterARestart() {
     const EngineOptions kept = options("texts");
-    double resident = 1e9, restored = 1e9, ms = 0;
+    double resident = 1e9, restored = 1e9, coldMs = 0, ms = 0;
     GenerationStats stats;
     std::vector<std::string> answers;
     {
@@ -114,11 +116,12 @@ class TestRestore : public QObject {
       if (i > 0) continue;
       GenerateRequest cold = turn("And on day 10?");
       cold.cached = false;
-      QCOMPARE(ask(*service, cold, stats, ms), answer);
+      QCOMPARE(ask(*service, cold, stats, coldMs), answer);
     }
     qInfo("%d tokens; first token %.1f ms after submit from memory, %.1f ms from disk after a restart",
           stats.promptTokens, resident, restored);
-    QVERIFY(restored <= resident + kRestoreMs);
+    QVERIFY(restored <= resident + std::max(kRestoreMs, 2 * resident));
+    QVERIFY(restored < coldMs / 3);
   }
 
   // While an answer is decoded, texts of 2,000 tokens wait to be written.
