@@ -45,6 +45,19 @@ bool contains(const std::vector<std::string>& lines, std::string_view part) {
   return text(lines).find(part) != std::string::npos;
 }
 
+// Kernels that add in another order from four rows on.
+kernels::KernelSet otherOrderFromFourRows() {
+  static const kernels::KernelSet* base = &kernels::bestKernels();
+  static kernels::KernelSet reversed;
+  reversed = plantFaults(*base, kVocabulary).front().kernels;
+  kernels::KernelSet faulty = *base;
+  faulty.matmulQuantized = [](const kernels::PackedMatrix& w, const kernels::QuantizedRows& x, int rows,
+                              int groupBegin, int groupEnd, float* out, std::size_t outStride) {
+    (rows < 4 ? *base : reversed).matmulQuantized(w, x, rows, groupBegin, groupEnd, out, outStride);
+  };
+  return faulty;
+}
+
 }  // namespace
 
 class TestAgreement : public QObject {
@@ -174,14 +187,7 @@ class TestAgreement : public QObject {
   // A kernel that adds in another order from four rows on: the cells that never have four pass, and those
   // that do are named.
   void anotherOrderAtFourRowsFailsItsCellsOnly() {
-    static const kernels::KernelSet* base = &kernels::bestKernels();
-    static kernels::KernelSet reversed;
-    reversed = plantFaults(*base, kVocabulary).front().kernels;
-    kernels::KernelSet faulty = *base;
-    faulty.matmulQuantized = [](const kernels::PackedMatrix& w, const kernels::QuantizedRows& x, int rows,
-                                int groupBegin, int groupEnd, float* out, std::size_t outStride) {
-      (rows < 4 ? *base : reversed).matmulQuantized(w, x, rows, groupBegin, groupEnd, out, outStride);
-    };
+    const kernels::KernelSet faulty = otherOrderFromFourRows();
     Engines engines = open("quantized", &faulty);
     Gate gate(*engines.plain, *engines.generator, {.tokens = 32, .endAtEndTokens = false});
     const std::vector<TokenId> prompts[] = {{5, 9, 5}};
@@ -212,14 +218,7 @@ class TestAgreement : public QObject {
   // The kernel that adds in another order from four rows on: a chain of one has two rows alone, and more
   // among others.
   void aFaultOfManyRowsIsCaughtInCompany() {
-    static const kernels::KernelSet* base = &kernels::bestKernels();
-    static kernels::KernelSet reversed;
-    reversed = plantFaults(*base, kVocabulary).front().kernels;
-    kernels::KernelSet faulty = *base;
-    faulty.matmulQuantized = [](const kernels::PackedMatrix& w, const kernels::QuantizedRows& x, int rows,
-                                int groupBegin, int groupEnd, float* out, std::size_t outStride) {
-      (rows < 4 ? *base : reversed).matmulQuantized(w, x, rows, groupBegin, groupEnd, out, outStride);
-    };
+    const kernels::KernelSet faulty = otherOrderFromFourRows();
     Engines engines = open("quantized", &faulty);
     const std::vector<TokenId> prompts[] = {{5, 9, 5}};
     const Cell cell = cells("wrong", "chain1", "4").front();
