@@ -205,4 +205,22 @@ bool sameAsCold(Engine& engine, Generation request, PrefixCache& cache, Generati
          engine.generator->sequence().sameBytes(expected);
 }
 
+Generation plainRequest(std::vector<TokenId> prompt, int tokens, int contextLength) {
+  Generation request;
+  request.prompt = std::move(prompt);
+  request.maxTokens = tokens;
+  request.contextLength = contextLength;
+  request.endAtEndTokens = false;
+  request.speculation = SpeculationOptions::off();
+  return request;
+}
+
+std::vector<TokenId> randomText(int count, std::uint64_t seed) {
+  TokenStream random(6, seed);
+  std::vector<TokenId> tokens;
+  while (static_cast<int>(tokens.size()) < count)
+    tokens.push_back(1 + random.next());
+  return tokens;
+}
+
 }  // namespace tandem::test

@@ -5,6 +5,7 @@
 
 #include <QtGlobal>
 #include <string>
+#include <vector>
 
 #include "tests/session/engine_of.h"
 
@@ -24,5 +25,10 @@ HistoryCounts runHistory(Engine& engine, std::uint64_t seed, const CacheFaults& 
 // Runs the request with the cache and without; whether all bits are equal. `stats`: of the run with the
 // cache.
 bool sameAsCold(Engine& engine, Generation request, PrefixCache& cache, GenerationStats* stats = nullptr);
+
+// Decodes plainly, past end tokens, in so long a context.
+Generation plainRequest(std::vector<TokenId> prompt, int tokens, int contextLength);
+// Random tokens from 1 to 6.
+std::vector<TokenId> randomText(int count, std::uint64_t seed);
 
 }  // namespace tandem::test

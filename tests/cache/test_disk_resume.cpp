@@ -54,20 +54,7 @@ class TestDiskResume : public QObject {
     return cache;
   }
   static Generation request(std::vector<TokenId> prompt, int tokens) {
-    Generation r;
-    r.prompt = std::move(prompt);
-    r.maxTokens = tokens;
-    r.contextLength = kContext;
-    r.endAtEndTokens = false;
-    r.speculation = SpeculationOptions::off();
-    return r;
-  }
-  static std::vector<TokenId> text(int count, std::uint64_t seed) {
-    TokenStream random(6, seed);
-    std::vector<TokenId> tokens;
-    while (static_cast<int>(tokens.size()) < count)
-      tokens.push_back(1 + random.next());
-    return tokens;
+    return plainRequest(std::move(prompt), tokens, kContext);
   }
   static void addModels() {
     QTest::addColumn<QString>("name");
@@ -81,7 +68,7 @@ class TestDiskResume : public QObject {
     QFETCH(QString, name);
     Engine engine = open(name.toUtf8().constData());
     const std::string folder = newFolder();
-    const std::vector<TokenId> base = text(1300, 3), brief = text(70, 4);
+    const std::vector<TokenId> base = randomText(1300, 3), brief = randomText(70, 4);
     {
       const auto cache = start(engine, folder);
       QVERIFY(sameAsCold(engine, request(base, 20), *cache));
@@ -129,7 +116,7 @@ class TestDiskResume : public QObject {
     for (const char* name : {"llama", "qwen35"}) {
       Engine one = open(name), two = open(name, 2);
       const std::string folder = newFolder();
-      const std::vector<TokenId> base = text(400, 5);
+      const std::vector<TokenId> base = randomText(400, 5);
       QVERIFY(sameAsCold(one, request(base, 5), *start(one, folder)));
       GenerationStats stats;
       QVERIFY(sameAsCold(two, request(base, 5), *start(two, folder), &stats));
@@ -144,13 +131,13 @@ class TestDiskResume : public QObject {
     for (const char* name : {"llama", "qwen35"}) {
       Engine engine = open(name);
       const std::string folder = newFolder();
-      const std::vector<TokenId> base = text(1300, 6), other = text(1300, 7);
+      const std::vector<TokenId> base = randomText(1300, 6), other = randomText(1300, 7);
       for (const auto& one : {base, other})
         QVERIFY(sameAsCold(engine, request(one, 5), *start(engine, folder, {.oneHash = true})));
       std::vector<TokenId> mixed(base.begin(), base.begin() + 1024);
       mixed.insert(mixed.end(), other.begin() + 1024, other.end());
       QVERIFY(sameAsCold(engine, request(mixed, 5), *start(engine, folder, {.oneHash = true})));
-      QVERIFY(!sameAsCold(engine, request(text(1200, 8), 5),
+      QVERIFY(!sameAsCold(engine, request(randomText(1200, 8), 5),
                           *start(engine, folder, {.oneHash = true, .trustHash = true})));
 
       const std::string damaged = newFolder();

@@ -33,20 +33,7 @@ class TestResume : public QObject {
   }
 
   static Generation request(std::vector<TokenId> prompt, int tokens) {
-    Generation r;
-    r.prompt = std::move(prompt);
-    r.maxTokens = tokens;
-    r.contextLength = 300;
-    r.endAtEndTokens = false;
-    r.speculation = SpeculationOptions::off();
-    return r;
-  }
-  static std::vector<TokenId> text(int count, std::uint64_t seed) {
-    TokenStream random(6, seed);
-    std::vector<TokenId> tokens;
-    while (static_cast<int>(tokens.size()) < count)
-      tokens.push_back(1 + random.next());
-    return tokens;
+    return plainRequest(std::move(prompt), tokens, 300);
   }
   static void addModels() {
     QTest::addColumn<QString>("name");
@@ -64,7 +51,7 @@ class TestResume : public QObject {
   void everyLength() {
     QFETCH(QString, name);
     Engine engine = open(name.toUtf8().constData());
-    const std::vector<TokenId> base = text(140, 3);
+    const std::vector<TokenId> base = randomText(140, 3);
     PrefixCache cache(engine.decoder->newSequence(), {.budget = kRoomy, .grid = 16});
     QVERIFY(sameAsCold(engine, request(base, 4), cache));
     for (int length = 1; length <= static_cast<int>(base.size()); ++length) {
@@ -156,9 +143,9 @@ class TestResume : public QObject {
   // A partly filled page that two texts share and one writes on without a copy of its own.
   void aSharedPageThatIsWrittenIsSeen() {
     Engine engine = open("llama");
-    const std::vector<TokenId> base = text(100, 5);
+    const std::vector<TokenId> base = randomText(100, 5);
     std::vector<TokenId> other(base.begin(), base.begin() + 80);
-    for (const TokenId token : text(20, 6))
+    for (const TokenId token : randomText(20, 6))
       other.push_back(token);
     for (const bool fault : {false, true}) {
       PrefixCache cache(engine.decoder->newSequence(), {.budget = kRoomy, .grid = 16});
@@ -189,7 +176,7 @@ class TestResume : public QObject {
     for (const char* name : kModels) {
       Engine engine = open(name);
       PrefixCache cache(engine.decoder->newSequence(), {.budget = kRoomy, .grid = 1024});
-      Generation r = request(text(99, 8), 20);
+      Generation r = request(randomText(99, 8), 20);
       QVERIFY(sameAsCold(engine, r, cache));
       r.sampling = {.temperature = 0.7f, .topK = 20, .topP = 0.95f, .seed = 4};
       r.cache = &cache;
