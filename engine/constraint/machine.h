@@ -96,6 +96,8 @@ class Machine {
   int cellWithMostTokens(std::span<const int> cells) const;
   void addGroupsWithin(int at, int tokensLeft, std::vector<std::uint32_t>& candidates);
   void addInside(Cell from, StateMask& out);
+  template <class Visit>
+  void visitBelow(int state, std::uint32_t from, const Visit& visit);
   void collectBelow(int state, std::uint32_t node, std::vector<std::uint32_t>& nodes);
   void addBelow(int state, std::uint32_t node, StateMask& out);
   std::bitset<256> shortestBytes(int state);

@@ -11,6 +11,18 @@ constexpr std::size_t kMaxShortestChoices = 4;  // bytes looked at where many le
 
 }  // namespace
 
+// Visits the nodes with tokens that may follow, below `from`, with the state behind them; the text stands at
+// `state` there.
+template <class Visit>
+void Machine::visitBelow(int state, std::uint32_t from, const Visit& visit) {
+  if (state == kDead) return;
+  const TokenTrie& trie = program_->trie();
+  const auto step = [&](int at, std::uint8_t byte, int& next) { return (next = advance(at, byte)) != kDead; };
+  trie.walk(from, state, step, [&](std::uint32_t node, int at) {
+    if (!trie.tokens(node).empty()) visit(node, at);
+  });
+}
+
 const TokenMask& Machine::mask(int state) {
   return stateMask(state).mask;
 }
@@ -124,22 +136,13 @@ void Machine::addInside(Cell from, StateMask& out) {
 
 // The trie's nodes with tokens that may follow, below `from`, at which the text stands at `state`.
 void Machine::collectBelow(int state, std::uint32_t from, std::vector<std::uint32_t>& nodes) {
-  if (state == kDead) return;
-  const TokenTrie& trie = program_->trie();
-  const auto step = [&](int at, std::uint8_t byte, int& next) { return (next = advance(at, byte)) != kDead; };
-  trie.walk(from, state, step, [&](std::uint32_t node, int) {
-    if (!trie.tokens(node).empty()) nodes.push_back(node);
-  });
+  visitBelow(state, from, [&](std::uint32_t node, int) { nodes.push_back(node); });
 }
 
 void Machine::addBelow(int state, std::uint32_t from, StateMask& out) {
-  if (state == kDead) return;
-  const TokenTrie& trie = program_->trie();
-  const auto step = [&](int at, std::uint8_t byte, int& next) { return (next = advance(at, byte)) != kDead; };
-  trie.walk(from, state, step, [&](std::uint32_t node, int at) {
-    if (trie.tokens(node).empty()) return;
+  visitBelow(state, from, [&](std::uint32_t node, int at) {
     out.need = std::max(out.need, need(at));
-    for (const TokenId token : trie.tokens(node))
+    for (const TokenId token : program_->trie().tokens(node))
       out.mask.add(token);
   });
 }
