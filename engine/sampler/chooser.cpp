@@ -10,6 +10,9 @@ namespace tandem {
 namespace {
 
 constexpr float kBarred = -std::numeric_limits<float>::infinity();
+constexpr TokenId kUntold = -1;
+constexpr int kTried = 32;  // tokens beyond the needed ones that are tried before the mask is made
+constexpr std::int64_t kFewTopK = 128;  // with a larger top_k the mask is cheaper
 
 }  // namespace
 
@@ -45,19 +48,48 @@ TokenId Chooser::choose(std::span<const float> logits) {
   return constrained() ? chooseConstrained(logits) : chooseToken(scores(logits), sampling_, answered());
 }
 
-// First the token without the mask is tried. Where it is allowed it is the choice among the allowed ones too,
-// unless filters would have kept others of these: a token's score and noise do not depend on the others.
-TokenId Chooser::chooseConstrained(std::span<const float> logits) {
-  const bool filters = sampling_.topK > 0 || sampling_.topP < 1 || sampling_.minP > 0;
-  if (sampling_.greedy() || !filters) {
-    std::span<const float> unmasked = logits;
-    if (sampling_.changesScores() || barsEnds()) {
-      changeScores(logits, false);
-      unmasked = scores_;
-    }
-    const TokenId token = chooseToken(unmasked, sampling_, answered());
-    if (matchers_.back().allows(token, tokensLeft())) return token;
+// The highest of the allowed tokens, or kUntold where it is not among those tried.
+TokenId Chooser::highestByTrying(std::span<const float> unmasked) {
+  const TokenId highest = argmax(unmasked);
+  if (allows(highest)) return highest;
+  for (const TokenId token : highestTokens(unmasked, kTried))
+    if (allows(token)) return token;
+  return kUntold;
+}
+
+// As many of the highest allowed tokens as top_k keeps, and those whose score is the same as the last one's:
+// among them the choice is that among all allowed ones.
+TokenId Chooser::topKByTrying(std::span<const float> unmasked) {
+  const auto k = static_cast<std::size_t>(sampling_.topK);
+  std::vector<TokenId> allowed;
+  const auto scoreOf = [&](TokenId token) {
+    return candidateScore(unmasked[token], unmasked[allowed.front()], sampling_.temperature);
+  };
+  for (const TokenId token : highestTokens(unmasked, static_cast<int>(2 * k) + kTried)) {
+    if (allowed.size() >= k && scoreOf(token) < scoreOf(allowed[k - 1]))
+      return chooseAmong(unmasked, allowed, sampling_, answered());
+    if (allows(token)) allowed.push_back(token);
   }
+  return kUntold;
+}
+
+// The choice among the allowed tokens, or kUntold where the mask must tell it. A token's score and noise do
+// not depend on the others, but for the highest score, which min_p and the filters measure from.
+TokenId Chooser::chooseByTrying(std::span<const float> unmasked) {
+  if (sampling_.greedy()) return highestByTrying(unmasked);
+  if (sampling_.topK > 0) return sampling_.topK <= kFewTopK ? topKByTrying(unmasked) : kUntold;
+  if (sampling_.topP < 1 || (sampling_.minP > 0 && !allows(argmax(unmasked)))) return kUntold;
+  const TokenId token = chooseToken(unmasked, sampling_, answered());
+  return allows(token) ? token : kUntold;
+}
+
+TokenId Chooser::chooseConstrained(std::span<const float> logits) {
+  std::span<const float> unmasked = logits;
+  if (sampling_.changesScores() || barsEnds()) {
+    changeScores(logits, false);
+    unmasked = scores_;
+  }
+  if (const TokenId token = chooseByTrying(unmasked); token != kUntold) return token;
   const std::span<const float> masked = scores(logits);
   const TokenId highest = argmax(masked);
   if (masked[highest] == kBarred) {

@@ -7,8 +7,7 @@
 //      that would leave nothing is lifted, a mask never is;
 //   3. sampler.h chooses: temperature, top_k, top_p, min_p and noise, or the highest score.
 // The mask is that of a constraint's matcher, which follows push() and pop() (docs/structured-output.md).
-// Where the token without the mask is one that it allows, the mask need not be made: the choice among fewer
-// is the same.
+// Where a few tokens tried one by one tell what the choice among the allowed ones is, the mask is not made.
 //
 // Belongs to one request and its thread. Memory: a row of scores, and what the history holds.
 #pragma once
@@ -60,6 +59,10 @@ class Chooser {
   bool constrained() const { return !matchers_.empty(); }
   int tokensLeft() const { return tokensLeft_ - static_cast<int>(matchers_.size()) + 1; }
   TokenId chooseConstrained(std::span<const float> logits);
+  TokenId chooseByTrying(std::span<const float> unmasked);
+  TokenId highestByTrying(std::span<const float> unmasked);
+  TokenId topKByTrying(std::span<const float> unmasked);
+  bool allows(TokenId token) const { return matchers_.back().allows(token, tokensLeft()); }
   void changeScores(std::span<const float> logits, bool masked);
   void mask();
   void penalise();

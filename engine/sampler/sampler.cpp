@@ -62,13 +62,36 @@ void keepMinP(std::vector<Candidate>& kept, double p) {
 }
 
 // The candidates of these tokens, without barred ones.
-std::vector<Candidate> candidatesOf(std::span<const float> logits, std::span<const int> tokens,
-                                    double highest, double temperature) {
+std::vector<Candidate> candidatesOf(std::span<const float> logits, std::span<const TokenId> tokens,
+                                    float highest, float temperature) {
   std::vector<Candidate> kept;
   kept.reserve(tokens.size());
-  for (const int token : tokens)
-    if (logits[token] != kBarred) kept.push_back({token, (logits[token] - highest) / temperature});
+  for (const TokenId token : tokens)
+    if (logits[token] != kBarred)
+      kept.push_back({token, candidateScore(logits[token], highest, temperature)});
   return kept;
+}
+
+// What top_k, top_p and min_p leave of candidates that hold the top_k best; their highest score is 0.
+std::vector<Candidate> filtered(std::vector<Candidate> kept, const SamplingParams& params) {
+  keepTopK(kept, params.topK);
+  if (params.topK > 0 || params.topP < 1) std::sort(kept.begin(), kept.end(), before);
+  if (params.topP < 1) keepTopP(kept, params.topP);
+  keepMinP(kept, params.minP);
+  return kept;
+}
+
+Candidate withNoise(const Candidate& c, const SamplingParams& params, std::uint64_t t) {
+  return {c.token, c.score + gumbelNoise(params.seed, params.choice, t, c.token)};
+}
+
+TokenId highestWithNoise(std::span<const Candidate> kept, const SamplingParams& params, std::uint64_t t) {
+  Candidate best = withNoise(kept.front(), params, t);
+  for (const Candidate& c : kept.subspan(1)) {
+    const Candidate noisy = withNoise(c, params, t);
+    if (before(noisy, best)) best = noisy;
+  }
+  return best.token;
 }
 
 // A number that at least k of the logits reach, or -infinity. Of k stretches each has its highest above the
@@ -85,6 +108,14 @@ float reachedBy(std::span<const float> logits, std::int64_t k, float highest) {
   std::nth_element(highs.begin(), highs.begin() + (k - 1), highs.end(), std::greater<>());
   const float reached = highs[k - 1];
   return reached - (std::fabs(reached) + std::fabs(highest)) * 1e-6f;
+}
+
+// Tokens among which are those of the k highest scores, and more that barely miss them; in the order of ids.
+std::vector<TokenId> aroundHighest(std::span<const float> scores, std::int64_t k, float highest) {
+  std::vector<TokenId> tokens(scores.size());
+  tokens.resize(kernels::bestKernels().atLeast(scores.data(), static_cast<int>(scores.size()),
+                                               reachedBy(scores, k, highest), tokens.data()));
+  return tokens;
 }
 
 Status checkBias(const std::vector<TokenBias>& biases, int vocabulary) {
@@ -147,55 +178,57 @@ double gumbelNoise(std::uint64_t seed, std::uint32_t choice, std::uint64_t t, To
   return gumbelOf(uniformNoise(seed, choice, t, token));
 }
 
+double candidateScore(float score, float highest, float temperature) {
+  return (score - static_cast<double>(highest)) / static_cast<double>(temperature);
+}
+
+std::vector<TokenId> highestTokens(std::span<const float> scores, int count) {
+  std::vector<TokenId> tokens = aroundHighest(scores, count, scores[argmax(scores)]);
+  std::erase_if(tokens, [&](TokenId token) { return scores[token] == kBarred; });
+  std::sort(tokens.begin(), tokens.end(),
+            [&](TokenId a, TokenId b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a < b; });
+  tokens.resize(std::min(tokens.size(), static_cast<std::size_t>(count)));
+  return tokens;
+}
+
 std::vector<Candidate> filterLogits(std::span<const float> scores, const SamplingParams& params) {
   const float highest = scores[argmax(scores)];
-  const int n = static_cast<int>(scores.size());
-  std::vector<int> tokens(scores.size());
-  if (params.topK > 0 && params.topK < n) {
-    const float bound = reachedBy(scores, params.topK, highest);
-    tokens.resize(kernels::bestKernels().atLeast(scores.data(), n, bound, tokens.data()));
+  std::vector<TokenId> tokens;
+  if (params.topK > 0 && static_cast<std::uint64_t>(params.topK) < scores.size()) {
+    tokens = aroundHighest(scores, params.topK, highest);
   } else {
+    tokens.resize(scores.size());
     std::iota(tokens.begin(), tokens.end(), 0);
   }
-  std::vector<Candidate> kept = candidatesOf(scores, tokens, highest, params.temperature);
-  keepTopK(kept, params.topK);
-  if (params.topK > 0 || params.topP < 1) std::sort(kept.begin(), kept.end(), before);
-  if (params.topP < 1) keepTopP(kept, params.topP);
-  keepMinP(kept, params.minP);
-  return kept;
+  return filtered(candidatesOf(scores, tokens, highest, params.temperature), params);
+}
+
+TokenId chooseAmong(std::span<const float> scores, std::span<const TokenId> tokens,
+                    const SamplingParams& params, std::uint64_t t) {
+  const float highest = scores[tokens.front()];
+  return highestWithNoise(filtered(candidatesOf(scores, tokens, highest, params.temperature), params), params,
+                          t);
 }
 
 TokenId chooseToken(std::span<const float> scores, const SamplingParams& params, std::uint64_t t) {
   if (params.greedy()) return argmax(scores);
-  const auto withNoise = [&](const Candidate& c) {
-    return Candidate{c.token, c.score + gumbelNoise(params.seed, params.choice, t, c.token)};
-  };
-  std::vector<Candidate> kept;
-  if (params.topK > 0 || params.topP < 1) {
-    kept = filterLogits(scores, params);
-  } else {
-    // Only those whose noise may lift them above the highest token's score. Its own score is 0.
-    const Candidate highest = {argmax(scores), 0.0};
-    const double temperature = params.temperature;
-    const kernels::Draw draw = {.highest = scores[highest.token],
-                                .inverseTemperature = static_cast<float>(std::min(1 / temperature, 1e30)),
-                                .best = static_cast<float>(withNoise(highest).score),
-                                .seed = params.seed,
-                                .choice = params.choice,
-                                .index = t};
-    std::vector<int> tokens(scores.size());
-    tokens.resize(kernels::bestKernels().contenders(scores.data(), static_cast<int>(scores.size()), draw,
-                                                    tokens.data()));
-    kept = candidatesOf(scores, tokens, draw.highest, temperature);
-    keepMinP(kept, params.minP);
-    kept.push_back(highest);
-  }
-  Candidate best = withNoise(kept.front());
-  for (const Candidate& c : kept) {
-    const Candidate noisy = withNoise(c);
-    if (before(noisy, best)) best = noisy;
-  }
-  return best.token;
+  if (params.topK > 0 || params.topP < 1) return highestWithNoise(filterLogits(scores, params), params, t);
+  // Only those whose noise may lift them above the highest token's score. Its own score is 0.
+  const Candidate highest = {argmax(scores), 0.0};
+  const double inverse = 1 / static_cast<double>(params.temperature);
+  const kernels::Draw draw = {.highest = scores[highest.token],
+                              .inverseTemperature = static_cast<float>(std::min(inverse, 1e30)),
+                              .best = static_cast<float>(withNoise(highest, params, t).score),
+                              .seed = params.seed,
+                              .choice = params.choice,
+                              .index = t};
+  std::vector<TokenId> tokens(scores.size());
+  tokens.resize(
+      kernels::bestKernels().contenders(scores.data(), static_cast<int>(scores.size()), draw, tokens.data()));
+  std::vector<Candidate> kept = candidatesOf(scores, tokens, draw.highest, params.temperature);
+  keepMinP(kept, params.minP);
+  kept.push_back(highest);
+  return highestWithNoise(kept, params, t);
 }
 
 }  // namespace tandem

@@ -44,6 +44,18 @@ struct Candidate {
 // checkSampling(params).ok(), no NaN, at least one token that is not barred.
 std::vector<Candidate> filterLogits(std::span<const float> scores, const SamplingParams& params);
 
+// The tokens of the `count` highest scores, sorted by score, then id; barred ones are not among them.
+// REQUIRES: not empty, no NaN, count > 0.
+std::vector<TokenId> highestTokens(std::span<const float> scores, int count);
+
+// The score that a token has among candidates of which the best has `highest`.
+double candidateScore(float score, float highest, float temperature);
+
+// As chooseToken(), were all other tokens barred. REQUIRES: as there, !params.greedy(); `tokens` are sorted
+// by score, then id.
+TokenId chooseAmong(std::span<const float> scores, std::span<const TokenId> tokens,
+                    const SamplingParams& params, std::uint64_t t);
+
 // The token at index `t` of answer params.choice. REQUIRES: checkSampling(params).ok(), no NaN, at least one
 // token that is not barred.
 TokenId chooseToken(std::span<const float> scores, const SamplingParams& params, std::uint64_t t);

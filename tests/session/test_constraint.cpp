@@ -3,6 +3,7 @@
 // is written.
 #include <QTemporaryDir>
 #include <QtTest>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -172,12 +173,15 @@ class TestConstraint : public QObject {
     std::mt19937 random(5);
     std::normal_distribution<float> normal(0, 2);
     int masked = 0;
-    for (int run = 0; run < 200; ++run) {
+    constexpr int kTopKs[] = {0, 1, 7, 40, 200};
+    for (int run = 0; run < 400; ++run) {
       SamplingParams p;
       p.temperature = run % 4 == 0 ? 0.0f : 0.8f;
-      p.topK = run % 3 == 1 ? 7 : 0;
+      p.topK = kTopKs[run % 5];
       p.minP = run % 3 == 2 ? 0.05f : 0.0f;
+      p.topP = run % 7 < 2 ? 0.9f : 1.0f;
       p.repetitionPenalty = run % 2 ? 1.2f : 1.0f;
+      const bool ties = run % 11 < 4;
       p.seed = static_cast<std::uint64_t>(run) + 1;
       constexpr int kLeft = 40;
       Chooser chooser(p, 0, {});
@@ -188,7 +192,7 @@ class TestConstraint : public QObject {
       while (static_cast<int>(answer.size()) < kLeft && !matcher.atDeadEnd()) {
         std::vector<float> logits(tokenizer_->vocabSize());
         for (float& logit : logits)
-          logit = normal(random);
+          logit = ties ? std::round(normal(random)) : normal(random);
         const TokenMask mask = matcher.mask(kLeft - static_cast<int>(answer.size()));
         const TokenId expected = agreement::referenceChoice(logits, p, prompt_, answer, {}, &mask);
         QCOMPARE(chooser.choose(logits), expected);
