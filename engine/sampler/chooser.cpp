@@ -12,6 +12,7 @@ namespace {
 constexpr float kBarred = -std::numeric_limits<float>::infinity();
 constexpr TokenId kUntold = -1;
 constexpr int kTried = 32;  // tokens beyond the needed ones that are tried before the mask is made
+constexpr std::size_t kFewAllowed = 4096;
 constexpr std::int64_t kFewTopK = 128;  // with a larger top_k the mask is cheaper
 
 }  // namespace
@@ -58,29 +59,57 @@ TokenId Chooser::highestByTrying(std::span<const float> unmasked) {
 }
 
 // As many of the highest allowed tokens as top_k keeps, and those whose score is the same as the last one's:
-// among them the choice is that among all allowed ones.
+// among them the choice is that among all allowed ones. Gives up where few of those tried are allowed.
 TokenId Chooser::topKByTrying(std::span<const float> unmasked) {
-  const auto k = static_cast<std::size_t>(sampling_.topK);
-  std::vector<TokenId> allowed;
-  const auto scoreOf = [&](TokenId token) {
-    return candidateScore(unmasked[token], unmasked[allowed.front()], sampling_.temperature);
-  };
-  for (const TokenId token : highestTokens(unmasked, static_cast<int>(2 * k) + kTried)) {
-    if (allowed.size() >= k && scoreOf(token) < scoreOf(allowed[k - 1]))
-      return chooseAmong(unmasked, allowed, sampling_, answered());
-    if (allows(token)) allowed.push_back(token);
+  const auto k = static_cast<int>(sampling_.topK);
+  for (const int reach : {2 * k + kTried, 16 * k + kTried}) {
+    std::vector<TokenId> allowed;
+    const auto scoreOf = [&](TokenId token) {
+      return candidateScore(unmasked[token], unmasked[allowed.front()], sampling_.temperature);
+    };
+    for (const TokenId token : highestTokens(unmasked, reach)) {
+      if (std::ssize(allowed) >= k && scoreOf(token) < scoreOf(allowed[k - 1]))
+        return chooseAmong(unmasked, allowed, sampling_, answered());
+      if (allows(token)) allowed.push_back(token);
+    }
+    if (std::ssize(allowed) < k / 2) break;
   }
   return kUntold;
 }
 
-// The choice among the allowed tokens, or kUntold where the mask must tell it. A token's score and noise do
-// not depend on the others, but for the highest score, which min_p and the filters measure from.
+// The first allowed token in the order of drawing. min_p measures from the highest allowed one.
+TokenId Chooser::drawnByTrying(std::span<const float> unmasked) {
+  if (sampling_.minP == 0 || allows(argmax(unmasked))) {
+    const TokenId token = chooseToken(unmasked, sampling_, answered());
+    if (allows(token)) return token;
+  }
+  std::vector<TokenId> order = drawOrder(unmasked, sampling_, answered());
+  if (sampling_.minP > 0) {
+    const TokenId highest = highestByTrying(unmasked);
+    if (highest == kUntold) return kUntold;
+    std::erase_if(order,
+                  [&](TokenId token) { return !keptByMinP(unmasked[token], unmasked[highest], sampling_); });
+  }
+  const auto drawn = std::find_if(order.begin(), order.end(), [&](TokenId token) { return allows(token); });
+  return drawn == order.end() ? kUntold : *drawn;
+}
+
+// The choice among the allowed tokens, or kUntold where the mask must tell it.
 TokenId Chooser::chooseByTrying(std::span<const float> unmasked) {
   if (sampling_.greedy()) return highestByTrying(unmasked);
   if (sampling_.topK > 0) return sampling_.topK <= kFewTopK ? topKByTrying(unmasked) : kUntold;
-  if (sampling_.topP < 1 || (sampling_.minP > 0 && !allows(argmax(unmasked)))) return kUntold;
-  const TokenId token = chooseToken(unmasked, sampling_, answered());
-  return allows(token) ? token : kUntold;
+  return sampling_.topP < 1 ? kUntold : drawnByTrying(unmasked);
+}
+
+// The choice where the mask allows few tokens and bars leave one of them, or else kUntold.
+TokenId Chooser::chooseOfFew(std::span<const float> unmasked) {
+  const TokenMask& mask = matchers_.back().mask(tokensLeft());
+  if (mask.count() > kFewAllowed) return kUntold;
+  std::vector<TokenId> allowed;
+  mask.forEach([&](TokenId token) {
+    if (unmasked[token] != kBarred) allowed.push_back(token);
+  });
+  return allowed.empty() ? kUntold : chooseAmong(unmasked, allowed, sampling_, answered());
 }
 
 TokenId Chooser::chooseConstrained(std::span<const float> logits) {
@@ -90,6 +119,7 @@ TokenId Chooser::chooseConstrained(std::span<const float> logits) {
     unmasked = scores_;
   }
   if (const TokenId token = chooseByTrying(unmasked); token != kUntold) return token;
+  if (const TokenId token = chooseOfFew(unmasked); token != kUntold) return token;
   const std::span<const float> masked = scores(logits);
   const TokenId highest = argmax(masked);
   if (masked[highest] == kBarred) {

@@ -62,6 +62,8 @@ class Chooser {
   TokenId chooseByTrying(std::span<const float> unmasked);
   TokenId highestByTrying(std::span<const float> unmasked);
   TokenId topKByTrying(std::span<const float> unmasked);
+  TokenId drawnByTrying(std::span<const float> unmasked);
+  TokenId chooseOfFew(std::span<const float> unmasked);
   bool allows(TokenId token) const { return matchers_.back().allows(token, tokensLeft()); }
   void changeScores(std::span<const float> logits, bool masked);
   void mask();

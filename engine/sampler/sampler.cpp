@@ -31,6 +31,10 @@ bool before(const Candidate& a, const Candidate& b) {
   return a.score != b.score ? a.score > b.score : a.token < b.token;
 }
 
+bool higher(std::span<const float> scores, TokenId a, TokenId b) {
+  return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+}
+
 void keepTopK(std::vector<Candidate>& kept, std::int64_t k) {
   if (k > 0 && static_cast<std::uint64_t>(k) < kept.size()) {
     std::nth_element(kept.begin(), kept.begin() + k, kept.end(), before);
@@ -137,6 +141,26 @@ double gumbelOf(double u) {
   return -log64(-log64(u));
 }
 
+// The highest token, first, and all whose score with noise may be more than its own less `margin`, with their
+// scores without noise. REQUIRES: !params.greedy()
+std::vector<Candidate> contenders(std::span<const float> scores, const SamplingParams& params,
+                                  std::uint64_t t, float margin) {
+  const Candidate highest = {argmax(scores), 0.0};
+  const double inverse = 1 / static_cast<double>(params.temperature);
+  const kernels::Draw draw = {.highest = scores[highest.token],
+                              .inverseTemperature = static_cast<float>(std::min(inverse, 1e30)),
+                              .best = static_cast<float>(withNoise(highest, params, t).score) - margin,
+                              .seed = params.seed,
+                              .choice = params.choice,
+                              .index = t};
+  std::vector<TokenId> tokens(scores.size());
+  tokens.resize(
+      kernels::bestKernels().contenders(scores.data(), static_cast<int>(scores.size()), draw, tokens.data()));
+  std::erase(tokens, highest.token);
+  tokens.insert(tokens.begin(), highest.token);
+  return candidatesOf(scores, tokens, draw.highest, params.temperature);
+}
+
 }  // namespace
 
 Status checkSampling(const SamplingParams& p, int vocabulary) {
@@ -182,11 +206,14 @@ double candidateScore(float score, float highest, float temperature) {
   return (score - static_cast<double>(highest)) / static_cast<double>(temperature);
 }
 
+bool keptByMinP(float score, float highest, const SamplingParams& params) {
+  return candidateScore(score, highest, params.temperature) >= log64(params.minP);
+}
+
 std::vector<TokenId> highestTokens(std::span<const float> scores, int count) {
   std::vector<TokenId> tokens = aroundHighest(scores, count, scores[argmax(scores)]);
   std::erase_if(tokens, [&](TokenId token) { return scores[token] == kBarred; });
-  std::sort(tokens.begin(), tokens.end(),
-            [&](TokenId a, TokenId b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a < b; });
+  std::sort(tokens.begin(), tokens.end(), [&](TokenId a, TokenId b) { return higher(scores, a, b); });
   tokens.resize(std::min(tokens.size(), static_cast<std::size_t>(count)));
   return tokens;
 }
@@ -205,29 +232,33 @@ std::vector<Candidate> filterLogits(std::span<const float> scores, const Samplin
 
 TokenId chooseAmong(std::span<const float> scores, std::span<const TokenId> tokens,
                     const SamplingParams& params, std::uint64_t t) {
-  const float highest = scores[tokens.front()];
+  const TokenId best = *std::min_element(tokens.begin(), tokens.end(),
+                                         [&](TokenId a, TokenId b) { return higher(scores, a, b); });
+  if (params.greedy()) return best;
+  const float highest = scores[best];
   return highestWithNoise(filtered(candidatesOf(scores, tokens, highest, params.temperature), params), params,
                           t);
+}
+
+std::vector<TokenId> drawOrder(std::span<const float> scores, const SamplingParams& params, std::uint64_t t) {
+  constexpr float kMargin = 3;  // some ten to some hundred tokens
+  std::vector<Candidate> drawn = contenders(scores, params, t, kMargin);
+  for (Candidate& c : drawn)
+    c = withNoise(c, params, t);
+  const double lowest = drawn.front().score - static_cast<double>(kMargin);
+  std::erase_if(drawn, [lowest](const Candidate& c) { return c.score <= lowest; });
+  std::sort(drawn.begin(), drawn.end(), before);
+  std::vector<TokenId> tokens;
+  for (const Candidate& c : drawn)
+    tokens.push_back(c.token);
+  return tokens;
 }
 
 TokenId chooseToken(std::span<const float> scores, const SamplingParams& params, std::uint64_t t) {
   if (params.greedy()) return argmax(scores);
   if (params.topK > 0 || params.topP < 1) return highestWithNoise(filterLogits(scores, params), params, t);
-  // Only those whose noise may lift them above the highest token's score. Its own score is 0.
-  const Candidate highest = {argmax(scores), 0.0};
-  const double inverse = 1 / static_cast<double>(params.temperature);
-  const kernels::Draw draw = {.highest = scores[highest.token],
-                              .inverseTemperature = static_cast<float>(std::min(inverse, 1e30)),
-                              .best = static_cast<float>(withNoise(highest, params, t).score),
-                              .seed = params.seed,
-                              .choice = params.choice,
-                              .index = t};
-  std::vector<TokenId> tokens(scores.size());
-  tokens.resize(
-      kernels::bestKernels().contenders(scores.data(), static_cast<int>(scores.size()), draw, tokens.data()));
-  std::vector<Candidate> kept = candidatesOf(scores, tokens, draw.highest, params.temperature);
+  std::vector<Candidate> kept = contenders(scores, params, t, 0);
   keepMinP(kept, params.minP);
-  kept.push_back(highest);
   return highestWithNoise(kept, params, t);
 }
 

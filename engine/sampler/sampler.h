@@ -51,10 +51,16 @@ std::vector<TokenId> highestTokens(std::span<const float> scores, int count);
 // The score that a token has among candidates of which the best has `highest`.
 double candidateScore(float score, float highest, float temperature);
 
-// As chooseToken(), were all other tokens barred. REQUIRES: as there, !params.greedy(); `tokens` are sorted
-// by score, then id.
+// Whether min_p keeps a token of this score where the highest candidate has `highest`.
+bool keptByMinP(float score, float highest, const SamplingParams& params);
+
+// As chooseToken(), were all tokens but these barred. REQUIRES: as there, and `tokens` are not empty.
 TokenId chooseAmong(std::span<const float> scores, std::span<const TokenId> tokens,
                     const SamplingParams& params, std::uint64_t t);
+
+// The first tokens in the order in which they are drawn without filters: what chooseToken() draws, then what
+// it would draw were those before barred, and so on. REQUIRES: as filterLogits().
+std::vector<TokenId> drawOrder(std::span<const float> scores, const SamplingParams& params, std::uint64_t t);
 
 // The token at index `t` of answer params.choice. REQUIRES: checkSampling(params).ok(), no NaN, at least one
 // token that is not barred.

@@ -174,7 +174,7 @@ class TestConstraint : public QObject {
     std::normal_distribution<float> normal(0, 2);
     int masked = 0;
     constexpr int kTopKs[] = {0, 1, 7, 40, 200};
-    for (int run = 0; run < 400; ++run) {
+    for (int run = 0; run < 231; ++run) {
       SamplingParams p;
       p.temperature = run % 4 == 0 ? 0.0f : 0.8f;
       p.topK = kTopKs[run % 5];
