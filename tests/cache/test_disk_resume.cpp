@@ -1,5 +1,6 @@
 // What a model takes over from files of an earlier program has the bits of a cold read: tokens, logits, keys
 // and values, state. With planted faults, to show that these tests would see one.
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <QtTest>
 #include <filesystem>
@@ -39,16 +40,16 @@ class TestDiskResume : public QObject {
     return openEngine(file, 1);
   }
   // The caches of a program that has just started.
-  static std::unique_ptr<PrefixCache> start(Engine& engine, const std::string& folder,
-                                            DiskFaults faults = {}) {
+  static std::unique_ptr<PrefixCache> start(Engine& engine, const std::string& folder, DiskFaults faults = {},
+                                            PrefixCacheOptions memory = {.budget = std::size_t{1} << 30,
+                                                                         .grid = kGrid}) {
     DiskCacheOptions options;
     options.folder.path = folder;
     options.folder.openIndex = [](const std::string& path) { return storage::CacheIndex::open(path); };
     options.folder.faults = faults;
     options.settle = std::chrono::milliseconds(0);
     const Model& model = engine.decoder->model();
-    auto cache = std::make_unique<PrefixCache>(
-        engine.decoder->newSequence(), PrefixCacheOptions{.budget = std::size_t{1} << 30, .grid = kGrid});
+    auto cache = std::make_unique<PrefixCache>(engine.decoder->newSequence(), memory);
     cache->setDisk(std::make_shared<DiskCache>(options, model.fingerprint(), engine.decoder->newSequence(),
                                                model.config().vocabulary));
     return cache;
@@ -109,6 +110,42 @@ class TestDiskResume : public QObject {
     Engine other = open(name.toUtf8().constData(), 2);
     const auto file = TextFileReader::open(folder + "/" + rows[0]->file);
     QVERIFY(!proveText(*other.decoder, *file, nullptr));
+  }
+
+  // Texts that were let go, or left by programs that have ended, come back from the disk.
+  void randomHistories_data() { addModels(); }
+  void randomHistories() {
+    QFETCH(QString, name);
+    Engine engine = open(name.toUtf8().constData());
+    std::string folder;
+    const HistoryCounts sum = runHistories(engine, histories(10), [&](int seed) {
+      folder = newFolder();
+      const auto started = [&](PrefixCacheOptions options) { return start(engine, folder, {}, options); };
+      return HistoryOptions{.context = 500, .company = seed % 2 == 0, .start = started};
+    });
+    QCOMPARE(sum.differing + sum.wrongReuse, 0);
+    QVERIFY(sum.cached > sum.prompt / 3 && sum.restarts > 0);
+  }
+
+  // Both real models, past the window of Gemma's layers.
+  void realModels_data() {
+    QTest::addColumn<QString>("file");
+    QTest::newRow("SmolLM2") << "SmolLM2-135M-Instruct.Q4_1.gguf";
+    QTest::newRow("Gemma 3") << "gemma-3-270m-Q4_K_M.gguf";
+  }
+  void realModels() {
+    QFETCH(QString, file);
+    const QString path = qEnvironmentVariable("TANDEM_MODELS") + "/" + file;
+    QVERIFY2(QFileInfo::exists(path), "not in the folder that TANDEM_MODELS names; ./test fetches it");
+    Engine engine = openEngine(path.toStdString(), 2);
+    std::string folder;
+    const HistoryCounts sum = runHistories(engine, histories(1), [&](int seed) {
+      folder = newFolder();
+      const auto started = [&](PrefixCacheOptions options) { return start(engine, folder, {}, options); };
+      return HistoryOptions{.context = 900, .firstToken = 1000, .company = seed % 2 == 1, .start = started};
+    });
+    QCOMPARE(sum.differing + sum.wrongReuse, 0);
+    QVERIFY(sum.cached > 0);
   }
 
   // The same shape, other weights.
