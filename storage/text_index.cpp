@@ -50,7 +50,7 @@ Result<std::optional<std::unique_ptr<Database>>> tryOpen(const std::string& path
   if (!db) return db.error();
   sqlite3_busy_timeout((*db)->handle(), kPatienceMs);
   Status status = useWal(**db);
-  if (status) status = (*db)->exec("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON");
+  if (status) status = (*db)->exec("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON");
   Result<std::int64_t> version =
       status ? (*db)->integer("PRAGMA user_version") : Result<std::int64_t>(status.error());
   if (version && *version == 0) {

@@ -9,18 +9,13 @@
 #include <QtTest>
 #include <atomic>
 
-#include "engine/cache/disk_cache.h"
-#include "storage/text_index.h"
-#include "tests/cache/text_files.h"
+#include "tests/cache/disk_program.h"
 
 using namespace tandem;
 using namespace tandem::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr int kVocabulary = 20;
-constexpr std::size_t kRoomy = std::size_t{1} << 30;
 
 // Fails from the n-th call of one kind on, `times` times.
 struct FaultyOps : FileOps {
@@ -49,59 +44,6 @@ struct FaultyOps : FileOps {
     return fails(kSyncFolder) ? EIO : FileOps::syncFolder(path);
   }
 };
-
-// A program's two caches on a folder.
-struct Program {
-  explicit Program(const std::string& folder, bool withState = false, DiskCacheOptions options = {},
-                   const char* fingerprint = kFingerprint)
-      : stateful(withState), memory(smallEmpty(withState), {.budget = kRoomy}) {
-    options.folder.path = folder;
-    options.folder.openIndex = [](const std::string& path) { return storage::CacheIndex::open(path); };
-    options.settle = std::chrono::milliseconds(0);
-    options.retry = std::chrono::milliseconds(20);
-    disk = std::make_unique<DiskCache>(std::move(options), fingerprint, smallEmpty(stateful), kVocabulary);
-  }
-
-  // A request left this text; states at every 256 positions and at its end.
-  void keep(const std::vector<TokenId>& text, std::int64_t conversation = 1) {
-    std::vector<CacheMark> marks;
-    if (stateful) {
-      for (std::size_t at = 256; at < text.size(); at += 256)
-        marks.push_back(markFor(std::span(text).first(at), CacheTier::kGrid, false));
-      marks.push_back(markFor(text, CacheTier::kPromptEnd, true));
-    }
-    disk->keep(text, sequenceFor(text), marks, conversation);
-  }
-
-  // Tokens of the text that come back from the disk, after their bytes were looked at; -1: wrong ones.
-  int restored(const std::vector<TokenId>& text, std::int64_t conversation = 1) {
-    PrefixCache fresh(smallEmpty(stateful), {.budget = kRoomy});
-    if (!disk->restore(fresh, text, {smallEmpty(stateful)}, conversation)) return 0;
-    const CacheHit hit = fresh.find(text);
-    const int length = hit.sequence.length();
-    const auto known = std::span(text).first(static_cast<std::size_t>(length));
-    Sequence expected = sequenceFor(known);
-    if (stateful) {
-      const CacheMark mark = markFor(known, CacheTier::kGrid, true);
-      expected.recurrent = mark.recurrent;
-      expected.hidden = mark.hidden;
-      if (hit.logits && *hit.logits != *mark.logits) return -1;
-    }
-    return expected.sameBytes(hit.sequence) ? length : -1;
-  }
-
-  const bool stateful;
-  PrefixCache memory;
-  std::unique_ptr<DiskCache> disk;
-};
-
-std::vector<fs::path> filesIn(const std::string& folder, std::string_view ending = ".text") {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().string().ends_with(ending)) files.push_back(entry.path());
-  }
-  return files;
-}
 
 void flip(const fs::path& path, std::size_t at) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
