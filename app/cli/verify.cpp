@@ -5,6 +5,7 @@
 #include "app/cli/engine_choice.h"
 #include "engine/base/thread_pool.h"
 #include "engine/verify/checks.h"
+#include "storage/text_index.h"
 
 namespace tandem::cli {
 namespace {
@@ -56,6 +57,7 @@ int verifyCommand(const Arguments& arguments) {
   if (!model) return fail(command.common, model.error());
 
   VerifyOptions options;
+  options.openIndex = [](const std::string& folder) { return storage::CacheIndex::open(folder); };
   options.kernels = command.engine.engine.kernels ? command.engine.engine.kernels : &kernels::bestKernels();
   options.otherSets = otherKernelSets(*options.kernels);
   options.cacheType = command.engine.engine.cacheType;

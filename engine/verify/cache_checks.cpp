@@ -1,7 +1,11 @@
 #include "engine/verify/cache_checks.h"
 
-#include <algorithm>
+#include <stdlib.h>
 
+#include <algorithm>
+#include <filesystem>
+
+#include "engine/cache/disk_cache.h"
 #include "engine/session/generator.h"
 #include "engine/verify/token_stream.h"
 
@@ -35,21 +39,34 @@ Answer answer(Generator& generator, const std::vector<TokenId>& prompt, PrefixCa
   return result;
 }
 
-}  // namespace
-
-Status checkResume(Decoder& decoder, const std::vector<TokenId>& text, const CacheFaults& faults,
-                   const std::atomic<bool>* cancel, CheckResult& result) {
-  const int size = std::min(static_cast<int>(text.size()), decoder.model().config().contextLength - 4) - 1;
-  const std::vector<TokenId> base(text.begin(), text.begin() + size);
+std::vector<TokenId> otherText(const Decoder& decoder, int size) {
   TokenStream random(decoder.model().config().vocabulary, 31);
   std::vector<TokenId> other;
   while (static_cast<int>(other.size()) < size)
     other.push_back(random.next());
+  return other;
+}
 
-  Generator generator(decoder);
-  PrefixCache cache(decoder.newSequence(), {.budget = kRoom, .grid = kGrid, .faults = faults});
-  int resumed = 0, times = 0;
-  const auto compare = [&](const std::vector<TokenId>& prompt) -> Status {
+// Prompts that go on otherwise than `base` behind so many of its tokens.
+std::vector<std::vector<TokenId>> branches(const std::vector<TokenId>& base, int vocabulary,
+                                           std::initializer_list<int> lengths) {
+  std::vector<std::vector<TokenId>> prompts;
+  for (const int length : lengths) {
+    if (length >= static_cast<int>(base.size())) continue;
+    prompts.emplace_back(base.begin(), base.begin() + length);
+    prompts.back().push_back((base[length] + 1) % vocabulary);
+  }
+  return prompts;
+}
+
+// Answers prompts without the cache and with it.
+struct Resumes {
+  Generator& generator;
+  const std::atomic<bool>* cancel;
+  CheckResult& result;
+  int times = 0, tokens = 0;  // that were not read again
+
+  Status compare(const std::vector<TokenId>& prompt, PrefixCache& cache) {
     const Answer cold = answer(generator, prompt, nullptr, cancel);
     const Sequence expected = generator.sequence();
     const Answer warm = answer(generator, prompt, &cache, cancel);
@@ -59,24 +76,88 @@ Status checkResume(Decoder& decoder, const std::vector<TokenId>& text, const Cac
     result.passed = result.passed && cold.logits.size() == warm.logits.size() &&
                     cold.outcome.tokens == warm.outcome.tokens && generator.sequence().sameBytes(expected);
     if (cold.logits.size() == warm.logits.size()) result.difference.add(cold.logits, warm.logits);
-    resumed += warm.outcome.stats.cachedTokens;
+    tokens += warm.outcome.stats.cachedTokens;
     times += warm.outcome.stats.cachedTokens > 0;
     return {};
-  };
+  }
+  void tell(const char* where) {
+    result.detail += (result.detail.empty() ? "" : "; ") + std::to_string(times) + " prompts resumed " +
+                     where + ", " + std::to_string(tokens) + " tokens not read again";
+  }
+};
 
-  std::vector<std::vector<TokenId>> prompts = {other, base, base};  // the last is known whole
-  for (const int length : {kGrid - 1, kGrid, kGrid + 1, 2 * kGrid - 1, kernels::kTile - 1, kernels::kTile,
-                           kernels::kTile + 1, size - 3}) {
-    if (length >= size) continue;
-    prompts.emplace_back(base.begin(), base.begin() + length);
-    prompts.back().push_back((base[length] + 1) % decoder.model().config().vocabulary);
+// The longest text that the model's context has room for with an answer, but for its last token.
+std::vector<TokenId> baseOf(const Decoder& decoder, const std::vector<TokenId>& text) {
+  const int size = std::min(static_cast<int>(text.size()), decoder.model().config().contextLength - 4) - 1;
+  return {text.begin(), text.begin() + size};
+}
+
+// A folder of its own, gone with it; empty when there can be none.
+struct TemporaryFolder {
+  std::string path = (std::filesystem::temp_directory_path() / "tandem-verify-XXXXXX").string();
+  TemporaryFolder() {
+    if (!::mkdtemp(path.data())) path.clear();
   }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path.empty()) std::filesystem::remove_all(path, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+};
+
+}  // namespace
+
+Status checkResume(Decoder& decoder, const std::vector<TokenId>& text, const CacheFaults& faults,
+                   const std::atomic<bool>* cancel, CheckResult& result) {
+  const std::vector<TokenId> base = baseOf(decoder, text);
+  const int size = static_cast<int>(base.size());
+  std::vector<std::vector<TokenId>> prompts = {otherText(decoder, size), base,
+                                               base};  // the last is known whole
+  for (auto& prompt : branches(base, decoder.model().config().vocabulary,
+                               {kGrid - 1, kGrid, kGrid + 1, 2 * kGrid - 1, kernels::kTile - 1,
+                                kernels::kTile, kernels::kTile + 1, size - 3}))
+    prompts.push_back(std::move(prompt));
+  Generator generator(decoder);
+  PrefixCache cache(decoder.newSequence(), {.budget = kRoom, .grid = kGrid, .faults = faults});
+  Resumes resumes{generator, cancel, result};
   for (const std::vector<TokenId>& prompt : prompts) {
-    if (Status s = compare(prompt); !s.ok()) return s;
+    if (Status s = resumes.compare(prompt, cache); !s.ok()) return s;
   }
-  result.passed = result.passed && resumed > size;
-  result.detail += (result.detail.empty() ? "" : "; ") + std::to_string(times) +
-                   " prompts resumed in memory, " + std::to_string(resumed) + " tokens not read again";
+  result.passed = result.passed && resumes.tokens > size;
+  resumes.tell("in memory");
+  return {};
+}
+
+Status checkDiskResume(Decoder& decoder, const std::vector<TokenId>& text, const OpenTextIndex& openIndex,
+                       const DiskFaults& faults, const std::atomic<bool>* cancel, CheckResult& result) {
+  const std::vector<TokenId> base = baseOf(decoder, text);
+  const int size = static_cast<int>(base.size());
+  const int vocabulary = decoder.model().config().vocabulary;
+  const TemporaryFolder folder;
+  if (folder.path.empty())
+    return Error{ErrorCode::kIo, "No folder for temporary files can be made; TMPDIR names one."};
+  Generator generator(decoder);
+  Resumes resumes{generator, cancel, result};
+  // Each prompt in a program of its own: what it knows comes from the files of those before.
+  const auto inNewProgram = [&](const std::vector<TokenId>& prompt) {
+    DiskCacheOptions options;
+    options.folder = {.path = folder.path, .freeDisk = 0, .openIndex = openIndex, .faults = faults};
+    options.settle = std::chrono::milliseconds(0);
+    options.closeTime = std::chrono::minutes(1);
+    PrefixCache cache(decoder.newSequence(), {.budget = kRoom, .grid = kGrid});
+    cache.setDisk(std::make_shared<DiskCache>(options, decoder.model().fingerprint(), decoder.newSequence(),
+                                              vocabulary));
+    return resumes.compare(prompt, cache);
+  };
+  std::vector<std::vector<TokenId>> prompts = {otherText(decoder, size), base, base};
+  for (auto& prompt : branches(base, vocabulary, {2 * kGrid, kernels::kTile, size - 3}))
+    prompts.push_back(std::move(prompt));
+  for (const std::vector<TokenId>& prompt : prompts) {
+    if (Status s = inNewProgram(prompt); !s.ok()) return s;
+  }
+  result.passed = result.passed && resumes.tokens > size;
+  resumes.tell("from disk");
   return {};
 }
 

@@ -1,4 +1,4 @@
-// What a text takes over from the cache of texts against reading it anew: the same tokens, the same bits of
+// What a text takes over from the caches of texts against reading it anew: the same tokens, the same bits of
 // logits, the same bytes in the sequence.
 #pragma once
 
@@ -14,5 +14,9 @@ namespace tandem {
 // Fails too when nothing was taken over.
 Status checkResume(Decoder& decoder, const std::vector<TokenId>& text, const CacheFaults& faults,
                    const std::atomic<bool>* cancel, CheckResult& result);
+
+// The same from files in a temporary folder, each time by caches that have just been opened.
+Status checkDiskResume(Decoder& decoder, const std::vector<TokenId>& text, const OpenTextIndex& openIndex,
+                       const DiskFaults& faults, const std::atomic<bool>* cancel, CheckResult& result);
 
 }  // namespace tandem

@@ -50,6 +50,7 @@ class Verifier {
     check("rejects leave nothing", &Verifier::rejectsLeaveNothing);
     check("parallel", &Verifier::parallelIsAlone);
     check("snapshot resumes", &Verifier::snapshotResumes);
+    if (options_.openIndex) check("disk resumes", &Verifier::diskResumes);
     check("unused slots", &Verifier::unusedSlotsAreNotRead);
     check("thread counts", &Verifier::threadsDoNotMatter);
     check("kernel sets", &Verifier::kernelSetsAgree);
@@ -262,6 +263,11 @@ class Verifier {
       if (Status s = checkSnapshot(*decoder_, text_, options_.cancel, result); !s.ok()) return s;
     }
     return checkResume(*decoder_, text_, options_.cacheFaults, options_.cancel, result);
+  }
+
+  Status diskResumes(CheckResult& result) {
+    return checkDiskResume(*decoder_, text_, options_.openIndex, options_.diskFaults, options_.cancel,
+                           result);
   }
 
   Status threadsDoNotMatter(CheckResult& result) {

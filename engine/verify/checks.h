@@ -11,6 +11,7 @@
 
 #include "engine/base/status.h"
 #include "engine/cache/prefix_cache.h"
+#include "engine/cache/text_catalogue.h"
 #include "engine/kernels/kernel_set.h"
 #include "engine/model/model.h"
 #include "engine/session/generation.h"
@@ -47,7 +48,9 @@ struct VerifyOptions {
   int rejectedRounds = 40;       // of the check that rejects leave nothing
   int sharedPasses = 24;         // of the check of passes that several sequences share
   int generated = 256;           // tokens of each speculation run
+  OpenTextIndex openIndex = {};  // of the files of texts; without it the disk is not checked
   CacheFaults cacheFaults = {};  // planted by tests
+  DiskFaults diskFaults = {};
   const std::atomic<bool>* cancel = nullptr;
 };
 

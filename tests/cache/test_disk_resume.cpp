@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "engine/cache/disk_cache.h"
+#include "engine/verify/cache_checks.h"
 #include "engine/verify/text_proof.h"
 #include "engine/verify/token_stream.h"
 #include "storage/text_index.h"
@@ -110,6 +111,30 @@ class TestDiskResume : public QObject {
     Engine other = open(name.toUtf8().constData(), 2);
     const auto file = TextFileReader::open(folder + "/" + rows[0]->file);
     QVERIFY(!proveText(*other.decoder, *file, nullptr));
+  }
+
+  // The row of `tandem-cli verify`, right and with faults.
+  void verifySeesIt() {
+    const auto row = [&](const char* name, const DiskFaults& faults) {
+      const Engine engine = open(name);
+      CheckResult result;
+      result.passed = true;
+      const Status status = checkDiskResume(
+          *engine.decoder, randomText(100, 3),
+          [](const std::string& path) { return storage::CacheIndex::open(path); }, faults, nullptr, result);
+      if (!status.ok()) qFatal("%s", status.error().describe().c_str());
+      qInfo("%s: %s", name, result.detail.c_str());
+      return result;
+    };
+    for (const char* name : kModels) {
+      const CheckResult right = row(name, {});
+      QVERIFY2(right.passed && right.difference.none() && right.difference.compared > 0, name);
+      QVERIFY2(row(name, {.oneHash = true}).passed, name);
+    }
+    for (const char* name : {"llama", "qwen35"}) {
+      const CheckResult wrong = row(name, {.oneHash = true, .trustHash = true});
+      QVERIFY2(!wrong.passed || !wrong.difference.none(), name);
+    }
   }
 
   // Texts that were let go, or left by programs that have ended, come back from the disk.
