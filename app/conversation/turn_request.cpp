@@ -4,6 +4,21 @@
 
 namespace tandem {
 
+namespace {
+
+// An answer with the ids that wrote it, and what of their text it does not show.
+service::PromptMessage answerOf(const storage::MessageRecord& message) {
+  service::PromptMessage answer{
+      "assistant", message.content, {message.tokenIds.begin(), message.tokenIds.end()}};
+  const auto stats = statsFromJson(message.statsJson);
+  if (!stats || answer.tokens.empty()) return answer;
+  if (stats->finish == FinishReason::kStopToken) answer.tokens.pop_back();
+  if (stats->finish == FinishReason::kStopString) answer.hidden.push_back({.begin = message.content.size()});
+  return answer;
+}
+
+}  // namespace
+
 service::GenerateRequest promptOf(const ConversationView& view, MessageId answer, bool completion) {
   service::GenerateRequest request;
   request.conversation = view.record.id;
@@ -12,13 +27,12 @@ service::GenerateRequest promptOf(const ConversationView& view, MessageId answer
   }
   for (const storage::MessageRecord& message : view.path) {
     if (message.id == answer) break;
-    // Without ids for a person's messages, and for answers of which none are stored.
-    std::vector<TokenId> ids(message.tokenIds.begin(), message.tokenIds.end());
     if (!completion) {
       const bool user = message.role == storage::Role::kUser;
-      request.messages.push_back({user ? "user" : "assistant", message.content, std::move(ids)});
+      request.messages.push_back(user ? service::PromptMessage{"user", message.content} : answerOf(message));
       continue;
     }
+    std::vector<TokenId> ids(message.tokenIds.begin(), message.tokenIds.end());
     if (!ids.empty())
       request.rawAnswers.push_back({request.rawPrompt.size(), message.content.size(), std::move(ids)});
     request.rawPrompt += message.content;

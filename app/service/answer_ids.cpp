@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/service/chat_request.h"
+#include "app/service/hidden_text.h"
 #include "engine/tokenizer/detokenizer.h"
 
 namespace tandem::service {
@@ -54,8 +55,12 @@ std::optional<std::vector<TokenId>> idsOfAnswer(const std::shared_ptr<const Toke
     if (!shown.substr(said).starts_with(next)) break;
     said += next.size();
     next.clear();
-    // Otherwise a character is unfinished here.
-    if (said == shown.size() && i + 1 == ids.size()) return std::vector<TokenId>(ids.begin(), ids.end());
+    if (i + 1 == ids.size()) {
+      // A character may be unfinished at the end, shown as such or not yet.
+      const bool whole =
+          said == shown.size() || (shown.substr(said) == kUnfinished && detokenizer.finish() == kUnfinished);
+      if (whole) return std::vector<TokenId>(ids.begin(), ids.end());
+    }
     if (detokenizer.bytes().size() != said) continue;
     kept = i + 1;
     keptBytes = said;
@@ -70,6 +75,34 @@ std::optional<std::vector<TokenId>> idsOfAnswer(const std::shared_ptr<const Toke
   if (!end.ok()) return std::nullopt;
   result.insert(result.end(), end->begin(), end->end());
   return result;
+}
+
+Result<std::vector<PromptMessage>> asWritten(const Model& model, const ChatTemplate& chat,
+                                             std::vector<PromptMessage> messages) {
+  const std::optional<ReasoningMarks> marks = reasoningMarks(model);
+  std::string opening;  // of thinking blocks, by the template; rendered where an answer asks for it
+  for (PromptMessage& message : messages) {
+    if (message.tokens.empty()) continue;
+    const WrittenText written = writtenText(model.sharedTokenizer(), message.tokens);
+    const bool opened = marks && beginsInThought(written.text, *marks);
+    if (opened && opening.empty()) {
+      const Result<TaggedText> prompt = chat.render(chatRequest(messages));
+      if (!prompt) return prompt.error();
+      opening = openingOf(prompt->text(), *marks);
+    }
+    const auto isOf = [&](const std::string& text) {
+      return isCopy(message.content, text, message.hidden, opened ? marks->open : std::string_view());
+    };
+    std::string text = written.text + written.unfinished;
+    if (!isOf(text)) text = written.text;  // the unfinished character was not shown yet
+    if (!isOf(text)) {
+      message.tokens.clear();
+      continue;
+    }
+    message.opening = opened ? opening.size() : 0;
+    message.content = opened ? opening + text : std::move(text);
+  }
+  return messages;
 }
 
 std::vector<AnswerSpan> findAnswers(const ChatTemplate& chat, const std::vector<PromptMessage>& messages,
@@ -100,7 +133,8 @@ std::vector<AnswerSpan> findAnswers(const ChatTemplate& chat, const std::vector<
     for (const std::string_view shown :
          {std::string_view(message.content), trimmedRight(message.content), trimmed(message.content)}) {
       if (!there.starts_with(shown) || !there.substr(shown.size()).starts_with(following)) continue;
-      answers.push_back({at, shown.size(), message.tokens});
+      answers.push_back(
+          {at + message.opening, shown.size() - message.opening, message.tokens, message.opening});
       at += shown.size();
       found = true;
       break;
@@ -116,8 +150,11 @@ Result<std::vector<TokenId>> encodeWithAnswers(const std::shared_ptr<const Token
                                                const std::vector<AnswerSpan>& answers) {
   std::vector<TokenId> ids;
   std::size_t at = 0;
-  const auto append = [&](std::size_t end) -> Status {
-    auto part = tokenizer->encode(text.substr(at, end - at), at == 0 ? Bos::kAsModel : Bos::kNone);
+  // An opening that the text holds as data was the template's own.
+  const auto append = [&](std::size_t end, std::size_t opening) -> Status {
+    TaggedText own = text.substr(at, end - opening - at);
+    own.append(std::string_view(text.text()).substr(end - opening, opening), true);
+    auto part = tokenizer->encode(own, at == 0 ? Bos::kAsModel : Bos::kNone);
     if (!part.ok()) return part.error();
     ids.insert(ids.end(), part->begin(), part->end());
     return {};
@@ -128,11 +165,11 @@ Result<std::vector<TokenId>> encodeWithAnswers(const std::shared_ptr<const Token
     const auto own = idsOfAnswer(tokenizer, answer.tokens,
                                  std::string_view(text.text()).substr(answer.begin, answer.bytes));
     if (!own) continue;
-    if (Status s = append(answer.begin); !s.ok()) return s.error();
+    if (Status s = append(answer.begin, answer.opening); !s.ok()) return s.error();
     ids.insert(ids.end(), own->begin(), own->end());
     at = end;
   }
-  if (Status s = append(text.size()); !s.ok()) return s.error();
+  if (Status s = append(text.size(), 0); !s.ok()) return s.error();
   return ids;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/service/engine_backend.h"
+#include "engine/model/model.h"
 #include "engine/tokenizer/chat_template.h"
 #include "engine/tokenizer/tokenizer.h"
 
@@ -21,6 +22,12 @@ namespace tandem::service {
 // not what these ids say.
 std::optional<std::vector<TokenId>> idsOfAnswer(const std::shared_ptr<const Tokenizer>& tokenizer,
                                                 std::span<const TokenId> ids, std::string_view shown);
+
+// The messages with each answer that carries its ids as the model wrote it: hidden text that its content
+// lacks is put back, also the opening of a thinking block by the prompt. An answer whose content is another
+// text loses its ids. Errors: those of ChatTemplate::render.
+Result<std::vector<PromptMessage>> asWritten(const Model& model, const ChatTemplate& chat,
+                                             std::vector<PromptMessage> messages);
 
 // Where the answers that carry their ids stand in a rendered conversation; empty when the template does more
 // to a text than to trim it.

@@ -69,18 +69,30 @@ struct ToolCall {
   std::string id = {};    // by which its result names it; may be empty
 };
 
+// A stretch of what a model wrote that its readers were not shown: its thoughts, a stop string.
+struct HiddenText {
+  std::size_t begin = 0;
+  std::size_t bytes = std::string::npos;  // npos: to the end
+
+  bool operator==(const HiddenText&) const = default;
+};
+
 struct PromptMessage {
   std::string role;  // "system", "user", "assistant", "tool"
   std::string content;
   std::vector<TokenId> tokens = {};      // of an answer: the ids that the model wrote it with
   std::vector<ToolCall> toolCalls = {};  // of an answer
   std::string toolCallId = {};           // of a tool's result
+  // Of an answer with ids: what of their text `content` may lack, in order, and not overlapping.
+  std::vector<HiddenText> hidden = {};
+  std::size_t opening = 0;  // bytes of `content` before that text: what the prompt had begun; by asWritten()
 };
 
 // A stretch of a text that a model wrote.
 struct AnswerSpan {
   std::size_t begin = 0, bytes = 0;
   std::vector<TokenId> tokens;  // as PromptMessage::tokens
+  std::size_t opening = 0;      // so many bytes before it ended the prompt that it answered
 };
 
 // How an agent's turn is sampled, one that goes on after a tool's result (docs/loop-escape.md).
@@ -108,6 +120,10 @@ struct GenerateRequest {
   bool fingerprint = false;        // whether GenerationStats::logitsFingerprint is wanted; it takes time
   bool cached = true;              // whether it may go on from earlier texts and is kept for later ones
   std::int64_t conversation = 0;   // whose text it is, for the cache's list; 0: none
+  // Chat: answers in `messages` that come without ids, in a reader's copy, are looked up among those that
+  // were written to such requests, and what the copy lacks is put back (answer_memory.h). Not for
+  // conversations of the store, which bring the ids.
+  bool recallsAnswers = false;
 };
 
 struct QueuedEvent {

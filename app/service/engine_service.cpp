@@ -40,6 +40,14 @@ FailedEvent failure(const Request& request, Error error) {
   return {std::move(error), stats};
 }
 
+Result<std::vector<TokenId>> promptOf(const Model& model, AnswerMemory& answers,
+                                      const GenerateRequest& request) {
+  if (!request.recallsAnswers) return promptIds(model, request);
+  GenerateRequest recalled = request;
+  answers.recall(recalled.messages);
+  return promptIds(model, recalled);
+}
+
 }  // namespace
 
 EngineService::EngineService(EngineOptions options)
@@ -65,11 +73,14 @@ std::shared_ptr<RequestHandle> EngineService::submit(GenerateRequest request, Ge
 
 void EngineService::countTokens(GenerateRequest request, std::function<void(Result<int>)> sink) {
   std::shared_ptr<const Model> model;
+  std::shared_ptr<AnswerMemory> answers;
   {
     const std::lock_guard lock(mutex_);
     model = current_;
+    answers = answers_;
   }
   if (model) {
+    if (request.recallsAnswers) answers->recall(request.messages);
     counter_.count(std::move(model), std::move(request), std::move(sink));
   } else {
     lanes_.main().post([sink = std::move(sink)] { sink(noModel()); });
@@ -170,6 +181,7 @@ void EngineService::runLoad(const LoadPtr& load) {
     const std::lock_guard lock(mutex_);
     current_ = engine_->model();
     cache_ = engine_->cache();
+    answers_ = engine_->answers();
     info_ = engine_->info();
   }
   queue_->endLoad(load, engine_->info());
@@ -180,7 +192,7 @@ void EngineService::prepare(const RequestPtr& request) {
   if (!engine_) return queue_->end(request, failure(*request, noModel()));
   preparing_ = {
       request, std::async(std::launch::async, [request, engine = engine_.get()]() -> Result<Prepared> {
-        Result<std::vector<TokenId>> prompt = promptIds(*engine->model(), request->what);
+        Result<std::vector<TokenId>> prompt = promptOf(*engine->model(), *engine->answers(), request->what);
         if (!prompt) return prompt.error();
         auto constraint = engine->constraints().find(request->what.constraint);
         if (!constraint) return constraint.error();
@@ -244,6 +256,10 @@ SlotRequest EngineService::slotRequest(const RequestPtr& request, Prepared prepa
     stats.queueMs = waited;
     if (stats.completionTokens > 0) stats.ttftMs += waited;
     stats.totalMs += waited;
+    if (outcome.status.ok() && !outcome.tokens.empty() && request->what.recallsAnswers &&
+        request->what.answerSoFar.empty())
+      engine_->answers()->keep(request->what.messages,
+                               writtenAnswer(*engine_->model(), prompt, request->what, outcome));
     if (outcome.status.ok())
       return queue_->end(request, FinishedEvent{stats, prompt, std::move(outcome.reasoning), chosen});
     queue_->end(request, FailedEvent{outcome.status.error(), stats, chosen});

@@ -67,9 +67,10 @@ class EngineService : public EngineBackend {
   TokenCounter counter_{lanes_.main()};
   const std::shared_ptr<RequestQueue> queue_;
 
-  mutable std::mutex mutex_;  // guards current_, cache_ and info_
+  mutable std::mutex mutex_;  // guards what follows
   std::shared_ptr<const Model> current_;
   std::shared_ptr<PrefixCache> cache_;
+  std::shared_ptr<AnswerMemory> answers_;
   std::optional<ModelInfo> info_;
 
   // The worker's.

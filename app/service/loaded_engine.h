@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "app/service/answer_memory.h"
 #include "app/service/engine_backend.h"
 #include "engine/cache/disk_cache.h"
 #include "engine/constraint/constraint_cache.h"
@@ -49,6 +50,8 @@ class LoadedEngine {
   const ModelInfo& info() const { return info_; }
   // Of texts that were read; null: none.
   const std::shared_ptr<PrefixCache>& cache() const { return cache_; }
+  // Of requests whose answers come back without ids.
+  const std::shared_ptr<AnswerMemory>& answers() const { return answers_; }
 
  private:
   // load() without the checks of the options; lets exceptions through.
@@ -61,6 +64,7 @@ class LoadedEngine {
   std::shared_ptr<const Model> model_;
   std::unique_ptr<Decoder> decoder_;
   std::shared_ptr<PrefixCache> cache_;
+  const std::shared_ptr<AnswerMemory> answers_ = std::make_shared<AnswerMemory>();
   Generator generator_;
   ConstraintCache constraints_;
   ModelInfo info_;

@@ -19,10 +19,11 @@ Result<std::vector<TokenId>> promptIds(const Model& model, const GenerateRequest
         "tokenizer.chat_template"};
   }
   if (!chat) return chat.error();
-  const Result<TaggedText> text = chat->render(chatRequest(request.messages));
+  const auto messages = asWritten(model, *chat, request.messages);
+  if (!messages) return messages.error();
+  const Result<TaggedText> text = chat->render(chatRequest(*messages));
   if (!text) return text.error();
-  return encodeWithAnswers(model.sharedTokenizer(), *text,
-                           findAnswers(*chat, request.messages, text->text()));
+  return encodeWithAnswers(model.sharedTokenizer(), *text, findAnswers(*chat, *messages, text->text()));
 }
 
 }  // namespace tandem::service

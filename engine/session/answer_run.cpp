@@ -19,11 +19,6 @@ std::vector<TokenId> endsOf(const Generation& request, const Tokenizer& tokenize
   return ends;
 }
 
-std::optional<ReasoningMarks> marksOf(const Model& model) {
-  const auto source = model.file().getString("tokenizer.chat_template");
-  return source.ok() && *source ? reasoningMarks(**source) : std::nullopt;
-}
-
 }  // namespace
 
 AnswerRun::AnswerRun(Decoder& decoder, Sequence& sequence, SpeculationResources& resources,
@@ -38,7 +33,7 @@ AnswerRun::AnswerRun(Decoder& decoder, Sequence& sequence, SpeculationResources&
       tokenizer_(decoder.model().tokenizer()),
       text_(decoder.model().sharedTokenizer(), request.stop, request.minTokens),
       chooser_(request.sampling, request.minTokens, endsOf(request, tokenizer_)),
-      reasoning_(decoder.model().sharedTokenizer(), marksOf(decoder.model()), request.reasoning),
+      reasoning_(decoder.model().sharedTokenizer(), reasoningMarks(decoder.model()), request.reasoning),
       cache_(request.cache, request.conversation),
       hash_(XXH3_createState()) {
   XXH3_64bits_reset(hash_.get());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/model/model.h"
+
 namespace tandem {
 namespace {
 
@@ -33,6 +35,11 @@ std::optional<ReasoningMarks> reasoningMarks(std::string_view chatTemplate) {
   const ReasoningMarks brackets{"[THINK]", "[/THINK]"};
   if (chatTemplate.find(brackets.close) != std::string_view::npos) return brackets;
   return std::nullopt;
+}
+
+std::optional<ReasoningMarks> reasoningMarks(const Model& model) {
+  const auto source = model.file().getString("tokenizer.chat_template");
+  return source.ok() && *source ? reasoningMarks(**source) : std::nullopt;
 }
 
 Reasoning::Reasoning(std::shared_ptr<const Tokenizer> tokenizer, std::optional<ReasoningMarks> marks,

@@ -17,6 +17,8 @@
 
 namespace tandem {
 
+class Model;
+
 // How a block is marked in text.
 struct ReasoningMarks {
   std::string open, close;  // "<think>", "</think>"
@@ -25,6 +27,7 @@ struct ReasoningMarks {
 };
 // The marks that a chat template knows; nullopt: none.
 std::optional<ReasoningMarks> reasoningMarks(std::string_view chatTemplate);
+std::optional<ReasoningMarks> reasoningMarks(const Model& model);  // those of its own template
 
 class Reasoning {
  public:

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/conversation/json.h"
+#include "app/conversation/turn.h"
 #include "tests/conversation/conversation_fixture.h"
 #include "tests/storage/store_helpers.h"
 
@@ -21,6 +22,7 @@ class TestTurns : public QObject, private ConversationFixture {
   void turnIsOnDiskBeforeItIsGenerated();
   void promptIsThePath();
   void systemPromptComesFirst();
+  void answersTellWhatTheyDoNotShow();
   void completionModeJoinsTheContents();
   void journalOfAnAnswer();
   void originsAndBytesAreKept();
@@ -104,6 +106,27 @@ void TestTurns::systemPromptComesFirst() {
   QCOMPARE(requests[2].messages[0].role, std::string("user"));
   QCOMPARE(requests[3].messages[0].content, std::string("For the next one."));
   QCOMPARE(requests[4].messages[0].content, std::string("Be brief."));
+}
+
+void TestTurns::answersTellWhatTheyDoNotShow() {
+  ConversationView view;
+  const auto messageAfter = [&](FinishReason finish) {
+    storage::MessageRecord answer;
+    answer.id = 1;
+    answer.role = storage::Role::kAssistant;
+    answer.content = "Yes.";
+    answer.tokenIds = {5, 6, 7};
+    GenerationStats stats;
+    stats.finish = finish;
+    answer.statsJson = statsToJson(stats);
+    view.path = {answer};
+    return promptOf(view, 2, false).messages.at(0);
+  };
+  const auto whole = messageAfter(FinishReason::kLength), cut = messageAfter(FinishReason::kStopString);
+  QVERIFY(whole.content == "Yes." && whole.tokens == std::vector<TokenId>({5, 6, 7}) && whole.hidden.empty());
+  QVERIFY(cut.tokens == whole.tokens && cut.hidden == std::vector<service::HiddenText>({{4}}));
+  QVERIFY(messageAfter(FinishReason::kStopToken).tokens == std::vector<TokenId>({5, 6}));
+  QVERIFY(messageAfter(FinishReason::kStopToken).hidden.empty());
 }
 
 void TestTurns::completionModeJoinsTheContents() {

@@ -107,6 +107,11 @@ class TestReuse : public QObject {
     QVERIFY(cut && tokenizer->decode(*cut) == "Hello th" &&
             std::equal(odd.begin(), odd.end() - 1, cut->begin()));
     QVERIFY(!idsOfAnswer(tokenizer, odd, "Hello thou"));
+    // An unfinished character at the end, shown as such.
+    std::vector<TokenId> unfinished = odd;
+    unfinished.push_back(encode("\xF0\x9F\xA6\x9C").front());
+    QVERIFY(encode("\xF0\x9F\xA6\x9C").size() > 1);
+    QCOMPARE(idsOfAnswer(tokenizer, unfinished, "Hello there\xEF\xBF\xBD"), std::optional(unfinished));
     QVERIFY(!idsOfAnswer(tokenizer, odd, "Help"));
 
     // In a conversation: the same text, but these ids.
