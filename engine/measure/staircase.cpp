@@ -32,18 +32,15 @@ Result<Staircase> measureStaircase(Decoder& decoder, std::span<const TokenId> co
   std::vector<int> order(rows);
   std::iota(order.begin(), order.end(), 0);
   std::mt19937 random(1);
-  std::vector<std::vector<double>> times(rows);
+  Staircase staircase{std::vector<double>(rows)};
   for (int repeat = 0; repeat < repeats; ++repeat) {
     std::shuffle(order.begin(), order.end(), random);
     for (const int i : order) {
       const auto ms = timePass(decoder, sequence, context.back(), i + 1, cancel);
       if (!ms) return ms.error();
-      times[i].push_back(*ms);
+      staircase.ms[i] += *ms / repeats;
     }
   }
-  Staircase staircase;
-  for (std::vector<double>& ofCount : times)
-    staircase.ms.push_back(median(std::move(ofCount)));
   return staircase;
 }
 

@@ -23,10 +23,11 @@ Result<std::vector<std::vector<double>>> timePasses(Decoder& decoder, std::span<
                                                     std::span<const int> rowCounts, int repeats,
                                                     const std::atomic<bool>* cancel = nullptr);
 
-// Times passes of 1 to `rows` rows, logits of every row included, behind the tokens of `context`: medians of
-// `repeats` passes. Row counts follow each other in a mixed order, as they do while drafts are verified: a
-// pass takes longer after one of another size than after one of its own. Errors: those of Decoder::forward.
-// REQUIRES: 1 <= rows <= decoder.maxRows(); the context is not empty, lies in the vocabulary and leaves room.
+// Times passes of 1 to `rows` rows, logits of every row included, behind the tokens of `context`: means of
+// `repeats` passes, as the rate of an answer is one, whatever else the machine does. Row counts follow each
+// other in a mixed order, as they do while drafts are verified: a pass takes longer after one of another size
+// than after one of its own. Errors: those of Decoder::forward. REQUIRES: 1 <= rows <= decoder.maxRows(); the
+// context is not empty, lies in the vocabulary and leaves room.
 Result<Staircase> measureStaircase(Decoder& decoder, std::span<const TokenId> context, int rows, int repeats,
                                    const std::atomic<bool>* cancel = nullptr);
 
