@@ -26,16 +26,18 @@ struct Answer {
 
 // Sums over the answers of one run of one side.
 struct Side {
-  double decodeMs = 0, prefillMs = 0;
+  double decodeMs = 0, prefillMs = 0, commitMs = 0;
   int decoded = 0, prefilled = 0;
 
   void add(const GenerationStats& stats) {
     decodeMs += stats.decodeMs;
     prefillMs += stats.prefillMs;
+    commitMs += stats.commitMs;
     decoded += stats.completionTokens - 1;
     prefilled += stats.promptTokens;
   }
   double rate() const { return decodeMs > 0 ? decoded * 1000.0 / decodeMs : 0; }
+  double commit() const { return commitMs / std::max(decoded, 1); }  // of a token
   double prefillRate() const { return prefillMs > 0 ? prefilled * 1000.0 / prefillMs : 0; }
 };
 
@@ -96,7 +98,7 @@ class Bench {
   }
 
   Status measure() {
-    std::vector<double> plainRates, speculatedRates, gains, prefillRates;
+    std::vector<double> plainRates, speculatedRates, gains, prefillRates, commits;
     for (int run = 0; run < options_.runs; ++run) {
       Side plain, speculated;
       for (const Answer& answer : answers_) {
@@ -109,6 +111,7 @@ class Bench {
       plainRates.push_back(plain.rate());
       speculatedRates.push_back(speculated.rate());
       prefillRates.push_back(plain.prefillRate());
+      commits.push_back(plain.commit());
       gains.push_back(plain.rate() > 0 ? speculated.rate() / plain.rate() : 0);
       if (Status s = sweep(); !s.ok()) return s;
     }
@@ -116,6 +119,7 @@ class Bench {
     report_.speculated = spreadOf(speculatedRates);
     report_.prefill = spreadOf(prefillRates);
     report_.gain = spreadOf(gains);
+    commitMs_ = measure::median(commits);
     return {};
   }
 
@@ -178,9 +182,9 @@ class Bench {
       if (!answer.counts) continue;
       SpeculationOptions own = speculation;
       own.reference = answer.tokens;
-      const measure::Simulation one =
-          simulate(answer.prompt, answer.tokens, own, engine_.generator().speculation(),
-                   engine_.model()->config().vocabulary, report_.staircase, 1000 / report_.plain.median);
+      const measure::Simulation one = measure::simulate(
+          answer.prompt, answer.tokens, own, engine_.generator().speculation(),
+          engine_.model()->config().vocabulary, {report_.staircase, commitMs_, 1000 / report_.plain.median});
       sum.rounds += one.rounds;
       sum.drafted += one.drafted;
       sum.accepted += one.accepted;
@@ -196,6 +200,7 @@ class Bench {
   SamplingParams sampling_;
   std::vector<Answer> answers_;
   std::vector<measure::Staircase> sweeps_;
+  double commitMs_ = 0;  // choosing and committing a token
   WorkloadReport report_;
 };
 

@@ -9,7 +9,7 @@ namespace tandem::measure {
 
 Simulation simulate(std::span<const TokenId> prompt, std::span<const TokenId> answer,
                     const SpeculationOptions& speculation, SpeculationResources& resources, int vocabulary,
-                    const Staircase& staircase, double plainMs) {
+                    const RoundPrices& prices) {
   Simulation result{.speculation = speculation};
   if (answer.empty()) return result;
   Speculator speculator(speculation, resources, {vocabulary}, 0);
@@ -29,16 +29,17 @@ Simulation simulate(std::span<const TokenId> prompt, std::span<const TokenId> an
         draft, [&, next = at](int) mutable { return answer[next++]; }, [](TokenId) { return false; });
     report.drafted = draft.size();
     report.accepted = static_cast<int>(walk.path.size());
-    report.verifyMs = speculation.enabled() ? staircase.of(draft.size() + 1) : plainMs;
     const auto count = std::min(walk.path.size() + 1, answer.size() - at);
+    report.verifyMs = speculation.enabled() ? prices.verify.of(draft.size() + 1) : prices.plain;
+    report.commitMs = speculation.enabled() ? prices.commit * static_cast<double>(count) : 0;
     speculator.end(answer.subspan(at, count), report);
     at += count;
     ++result.rounds;
     result.drafted += report.drafted;
     result.accepted += report.accepted;
-    result.ms += report.draftMs + report.verifyMs;
+    result.ms += report.draftMs + report.verifyMs + report.commitMs;
   }
-  result.plainMs = static_cast<double>(answer.size() - 1) * plainMs;
+  result.plainMs = static_cast<double>(answer.size() - 1) * prices.plain;
   return result;
 }
 

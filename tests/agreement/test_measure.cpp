@@ -24,6 +24,7 @@ class TestMeasure : public QObject {
       staircase.ms.push_back(10.0 * ((rows + 3) / 4));
     return staircase;
   }
+  static measure::RoundPrices prices() { return {.verify = steps(), .plain = steps().of(1)}; }
 
  private slots:
   void initTestCase() {
@@ -80,8 +81,8 @@ class TestMeasure : public QObject {
         request.speculation.reference = plain.tokens;
         const auto real = generator.run(request, {});
         QCOMPARE(real.tokens, plain.tokens);
-        const auto simulated = simulate(request.prompt, plain.tokens, request.speculation, resources_, 128,
-                                        steps(), steps().of(1));
+        const auto simulated =
+            simulate(request.prompt, plain.tokens, request.speculation, resources_, 128, prices());
         QCOMPARE(simulated.rounds, real.stats.rounds);
         QCOMPARE(simulated.drafted, real.stats.drafted);
         QCOMPARE(simulated.accepted, real.stats.accepted);
@@ -91,17 +92,19 @@ class TestMeasure : public QObject {
 
   void theSimulatorPricesByTheStaircase() {
     const std::vector<TokenId> prompt = {1, 2, 3}, answer(65, 5);
-    const auto off =
-        simulate(prompt, answer, SpeculationOptions::off(), resources_, 128, steps(), steps().of(1));
+    const auto off = simulate(prompt, answer, SpeculationOptions::off(), resources_, 128, prices());
     QCOMPARE(off.rounds, 64);
     QCOMPARE(off.plainMs, 640.0);
     QVERIFY(off.ms >= 640 && off.gain() > 0.9);
     SpeculationOptions oracle = SpeculationOptions::chain(TokenOrigin::kOracle, 7);
     oracle.reference = answer;
     // Eight tokens a round, eight rows of 20 ms.
-    const auto drafted = simulate(prompt, answer, oracle, resources_, 128, steps(), steps().of(1));
+    const auto drafted = simulate(prompt, answer, oracle, resources_, 128, prices());
     QCOMPARE(drafted.rounds, 8);
     QVERIFY(drafted.ms >= 160 && drafted.gain() > 3.5 && drafted.gain() <= 4);
+    measure::RoundPrices dear = prices();
+    dear.commit = 2.5;
+    QVERIFY(simulate(prompt, answer, oracle, resources_, 128, dear).ms >= 160 + 64 * 2.5);
   }
 };
 

@@ -72,7 +72,7 @@ double threadMs() {
 // laying a fixed paragraph out takes the thread, as often as frames come: neighbours share its caches and its
 // core, and what lay in them is gone when it wakes.
 double slowness() {
-  constexpr double kUsualMs = 1.25;
+  constexpr double kUsualMs = 1.45;
   const QString text = QString::fromStdString(script()).replace('\n', ' ').repeated(2);
   std::vector<double> times;
   for (int i = 0; i < 15; ++i) {
