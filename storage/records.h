@@ -101,7 +101,7 @@ struct AgreementRunRow {
   std::string model;
   std::string fingerprint;
   std::string kernels;    // the kernel set: "avx2"
-  std::string cacheType;  // "f16", "f32"
+  std::string cacheType;  // as --kv names it
   int prompts = 0;
   int tokens = 0;  // asked for of each prompt
   bool passed = false;

@@ -91,9 +91,7 @@ struct Work {
   int done = 0, resumed = 0;       // results
   std::int64_t startedMs = nowMs();
 
-  const char* cacheType() const {
-    return command.engine.engine.cacheType == kernels::CacheType::kF16 ? "f16" : "f32";
-  }
+  const char* cacheType() const { return kernels::cacheTypeName(command.engine.engine.cacheType); }
   bool passed() const {
     for (std::size_t c = 0; c < cells.size(); ++c)
       if (!failuresOf(cells[c], totals[c]).empty()) return false;

@@ -80,11 +80,10 @@ int prove(const CommonOptions& common, const EngineChoice& choice, const TextFol
     return fail(common, {file.error().code, "The file cannot be used: " + file.error().message + "."});
   const auto model = loadModel(common, choice);
   if (!model) return fail(common, model.error());
-  const auto decoder = Decoder::create(
-      *model,
-      {.kernels = choice.engine.kernels,
-       .threads = choice.threads,
-       .cacheType = file->head().key.cacheType == 0 ? kernels::CacheType::kF16 : kernels::CacheType::kF32});
+  const auto decoder =
+      Decoder::create(*model, {.kernels = choice.engine.kernels,
+                               .threads = choice.threads,
+                               .cacheType = static_cast<kernels::CacheType>(file->head().key.cacheType)});
   if (!decoder) return fail(common, decoder.error());
   Interrupt interrupt;
   const auto proof = proveText(**decoder, *file, &interrupt.flag());

@@ -25,8 +25,9 @@ Setter kernelSet(const kernels::KernelSet*& out) {
 
 Setter cacheType(kernels::CacheType& out) {
   return [&out](std::string_view name) -> Status {
-    if (name != "f16" && name != "f32") return badArgument("must be f16 or f32", "kv");
-    out = name == "f16" ? kernels::CacheType::kF16 : kernels::CacheType::kF32;
+    const auto found = kernels::cacheTypeByName(name);
+    if (!found) return found.error();
+    out = *found;
     return {};
   };
 }
@@ -71,7 +72,7 @@ OptionTable engineTable(EngineChoice& choice) {
           {"--threads", 't', "N", "0: as many as are fastest now", wholeNumber(choice.threads, 0, kMaxInt)},
           {"--kernels", 0, "NAME", "the kernel set; the default is the CPU's best",
            kernelSet(choice.engine.kernels)},
-          {"--kv", 0, "TYPE", "type of the key and value cache: f16 or f32",
+          {"--kv", 0, "TYPE", "type of the key and value cache: f16, f32, vq8 (values int8) or q8 (both)",
            cacheType(choice.engine.cacheType)},
           {"--no-weight-cache", 0, "", "interleave the weights anew and keep nothing of them on disk",
            on(choice.noWeightCache)},

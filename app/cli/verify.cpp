@@ -1,4 +1,5 @@
 // tandem-cli verify: the engine proves itself on a model.
+#include <cinttypes>
 #include <cstdio>
 
 #include "app/cli/commands.h"
@@ -15,7 +16,9 @@ constexpr Usage kUsage = {
     "Runs the engine against itself on the chosen model and compares bits: batch against one at a time, a "
     "row\n"
     "among others, passes that several requests share, forks, unused slots, thread counts, kernel sets, the\n"
-    "tokenizer, and speculation against plain decoding. Ends with 1 when a check fails."};
+    "tokenizer, and speculation against plain decoding; and bounds what a quantised cache changes. Ends with "
+    "1 when\n"
+    "a check fails."};
 
 struct VerifyCommand {
   CommonOptions common;
@@ -31,20 +34,31 @@ struct VerifyCommand {
 };
 
 nlohmann::json asJson(const CheckResult& result) {
-  return {{"check", result.name},
-          {"passed", result.passed},
-          {"largest_difference", result.difference.largest},
-          {"differing_bits", result.difference.bits},
-          {"values", result.difference.compared},
-          {"detail", result.detail},
-          {"seconds", result.seconds}};
+  nlohmann::json json = {{"check", result.name},
+                         {"passed", result.passed},
+                         {"largest_difference", result.difference.largest},
+                         {"differing_bits", result.difference.bits},
+                         {"values", result.difference.compared},
+                         {"detail", result.detail},
+                         {"seconds", result.seconds}};
+  if (result.variation) json["variation"] = *result.variation;
+  return json;
+}
+
+std::string figureOf(const CheckResult& result) {
+  char text[100];
+  if (result.variation) {
+    std::snprintf(text, sizeof text, "%.2f %% mean total variation", 100 * *result.variation);
+  } else {
+    std::snprintf(text, sizeof text, "%.2e  %" PRIu64 " differing bits of %" PRIu64 " values",
+                  result.difference.largest, result.difference.bits, result.difference.compared);
+  }
+  return text;
 }
 
 void print(const CheckResult& result) {
-  std::printf(
-      "%-4s  %-22s %.2e  %llu differing bits of %llu values  %6.1f s  %s\n", result.passed ? "ok" : "FAIL",
-      result.name.c_str(), result.difference.largest, static_cast<unsigned long long>(result.difference.bits),
-      static_cast<unsigned long long>(result.difference.compared), result.seconds, result.detail.c_str());
+  std::printf("%-4s  %-22s %s  %6.1f s  %s\n", result.passed ? "ok" : "FAIL", result.name.c_str(),
+              figureOf(result).c_str(), result.seconds, result.detail.c_str());
   std::fflush(stdout);
 }
 

@@ -19,8 +19,9 @@ constexpr std::uint64_t kMostBudget = std::uint64_t{1} << 30;
 int boundedContext(const MemoryPlan& plan, const ModelConfig& config, int wanted, kernels::CacheType type,
                    int parallel) {
   const int asked = wanted > 0 ? std::min(wanted, config.contextLength) : config.contextLength;
-  const std::uint64_t perToken = plan.cachePerToken / kernels::cacheElementBytes(kernels::CacheType::kF16) *
-                                 kernels::cacheElementBytes(type);
+  const int stride = kernels::roundUp(config.headDim, kernels::kLanes);
+  const std::uint64_t perToken = plan.cachePerToken * kernels::pairBytes(type, stride) /
+                                 kernels::pairBytes(kernels::CacheType::kF16, stride);
   if (plan.available == 0 || perToken == 0) return asked;
   const std::uint64_t room = plan.available / 4 * 3 / static_cast<std::uint64_t>(parallel);
   const std::uint64_t state = recurrentLayout(config).bytes();

@@ -55,7 +55,7 @@ Status KvSequence::commit(const KvScratch& scratch, std::span<const int> rows) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
           const int position = length_ + static_cast<int>(i);
           std::memcpy(pages_[position / kTile].get() + offset(layer, part, head, position % kTile),
-                      scratch.row(layer, part, head, rows[i]), layout_.rowBytes());
+                      scratch.row(layer, part, head, rows[i]), layout_.rowBytes(part));
         }
       }
     }
@@ -70,8 +70,8 @@ bool KvSequence::sameBytes(const KvSequence& other) const {
     for (const KvPart part : {KvPart::kKey, KvPart::kValue}) {
       for (int head = 0; head < layout_.kvHeads; ++head) {
         for (int p = 0; p < length_; ++p) {
-          if (std::memcmp(row(layer, part, head, p), other.row(layer, part, head, p), layout_.rowBytes()) !=
-              0) {
+          if (std::memcmp(row(layer, part, head, p), other.row(layer, part, head, p),
+                          layout_.rowBytes(part)) != 0) {
             return false;
           }
         }

@@ -20,21 +20,32 @@
 
 namespace tandem {
 
-// Shape of the cache of one model.
+enum class KvPart : int { kKey = 0, kValue = 1 };
+
+// Shape of the cache of one model. A key and a value may have different sizes.
 struct KvLayout {
   int layers = 0;
   int kvHeads = 0;
   int stride = 0;  // elements of one head's row: the head size rounded up to kLanes, the rest zero
   kernels::CacheType type = kernels::CacheType::kF16;
 
-  std::size_t rowBytes() const { return static_cast<std::size_t>(stride) * kernels::cacheElementBytes(type); }
+  std::size_t rowBytes(KvPart part) const {
+    return kernels::rowBytes(part == KvPart::kKey ? keyRows(type) : valueRows(type), stride);
+  }
   // Bytes of one position over all layers, keys and values.
-  std::size_t tokenBytes() const { return rowBytes() * static_cast<std::size_t>(layers * kvHeads * 2); }
+  std::size_t tokenBytes() const {
+    return kernels::pairBytes(type, stride) * static_cast<std::size_t>(layers) * kvHeads;
+  }
   std::size_t pageBytes() const { return tokenBytes() * kernels::kTile; }
+  // Where row `row` lies in (layer, part, kvHead, rows, stride).
+  std::size_t offset(int layer, KvPart part, int head, int row, int rows) const {
+    const std::size_t before = kernels::pairBytes(type, stride) * layer * kvHeads +
+                               (part == KvPart::kValue ? rowBytes(KvPart::kKey) * kvHeads : 0);
+    const std::size_t bytes = rowBytes(part);
+    return (before + bytes * head) * rows + bytes * row;
+  }
   bool operator==(const KvLayout&) const = default;
 };
-
-enum class KvPart : int { kKey = 0, kValue = 1 };
 
 // (layer, part, kvHead, row, stride) for up to `rows` rows of a batch.
 class KvScratch {
@@ -50,8 +61,7 @@ class KvScratch {
 
  private:
   std::size_t offset(int layer, KvPart part, int head, int row) const {
-    const int plane = (layer * 2 + static_cast<int>(part)) * layout_.kvHeads + head;
-    return (static_cast<std::size_t>(plane) * rows_ + row) * layout_.rowBytes();
+    return layout_.offset(layer, part, head, row, rows_);
   }
   KvLayout layout_;
   int rows_;
@@ -91,8 +101,7 @@ class KvSequence {
 
  private:
   std::size_t offset(int layer, KvPart part, int head, int slot) const {
-    const int plane = (layer * 2 + static_cast<int>(part)) * layout_.kvHeads + head;
-    return (static_cast<std::size_t>(plane) * kernels::kTile + slot) * layout_.rowBytes();
+    return layout_.offset(layer, part, head, slot, kernels::kTile);
   }
   Result<Page> newPage() const;
   Status makeWritable(int positions);

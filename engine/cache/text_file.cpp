@@ -73,8 +73,9 @@ bool isPlausible(const TextFileKey& key) {
   };
   const std::uint64_t planes = std::uint64_t{key.layers} * key.kvHeads;
   const std::uint64_t matrices = std::uint64_t{key.headDim} * key.headDim * key.valueHeads;
-  return key.cacheType <= 1 && planes > 0 && key.stride > 0 && planes <= kMostOfShape &&
-         within(planes, key.stride, 8 * kPiece) && within(key.tail, key.channels, 4) &&
+  return key.cacheType < std::size(kernels::kCacheTypes) && planes > 0 && key.stride > 0 &&
+         planes <= kMostOfShape && within(planes, key.stride, 8 * kPiece) &&
+         within(key.tail, key.channels, 4) &&
          within(std::uint64_t{key.tail} * key.channels, key.stateLayers, 4) && within(matrices, 4, 1) &&
          within(matrices, key.stateLayers, 4);
 }
@@ -98,6 +99,19 @@ Status readAll(int descriptor, void* out, std::size_t size, std::uint64_t offset
     offset += static_cast<std::uint64_t>(got);
   }
   return {};
+}
+
+// Where each head's `rows` rows, `bytes` bytes, lie among so many of each, and in a page.
+template <class Head>
+void forHeads(const KvLayout& layout, int rows, Head head) {
+  for (int layer = 0; layer < layout.layers; ++layer) {
+    for (const KvPart part : {KvPart::kKey, KvPart::kValue}) {
+      for (int h = 0; h < layout.kvHeads; ++h) {
+        head(layout.offset(layer, part, h, 0, rows), layout.offset(layer, part, h, 0, kTile),
+             layout.rowBytes(part) * static_cast<std::size_t>(rows));
+      }
+    }
+  }
 }
 
 Error ioError(const char* what, int code) {
@@ -273,19 +287,17 @@ Status TextFileReader::readBlock(int i, std::span<std::byte> out, bool check) co
 }
 
 std::vector<std::byte> packedPage(const KvLayout& layout, const std::byte* page, int rows) {
-  const std::size_t plane = layout.rowBytes() * static_cast<std::size_t>(rows);
-  const std::size_t planes = static_cast<std::size_t>(layout.layers) * layout.kvHeads * 2;
-  std::vector<std::byte> packed(planes * plane);
-  for (std::size_t i = 0; i < planes; ++i)
-    std::memcpy(packed.data() + i * plane, page + i * kTile * layout.rowBytes(), plane);
+  std::vector<std::byte> packed(layout.tokenBytes() * static_cast<std::size_t>(rows));
+  forHeads(layout, rows, [&](std::size_t at, std::size_t inPage, std::size_t bytes) {
+    std::memcpy(packed.data() + at, page + inPage, bytes);
+  });
   return packed;
 }
 
 void unpackPage(const KvLayout& layout, std::span<const std::byte> packed, int rows, std::byte* page) {
-  const std::size_t plane = layout.rowBytes() * static_cast<std::size_t>(rows);
-  const std::size_t planes = packed.size() / plane;
-  for (std::size_t i = 0; i < planes; ++i)
-    std::memcpy(page + i * kTile * layout.rowBytes(), packed.data() + i * plane, plane);
+  forHeads(layout, rows, [&](std::size_t at, std::size_t inPage, std::size_t bytes) {
+    std::memcpy(page + inPage, packed.data() + at, bytes);
+  });
 }
 
 }  // namespace tandem

@@ -108,7 +108,7 @@ class TextFileReader {
   std::vector<Hash128> table_;  // of the blocks
 };
 
-// The rows of a page that is not full, plane after plane, without the room behind them; and back. `rows`: 1
+// The rows of a page that is not full, head after head, without the room behind them; and back. `rows`: 1
 // to kTile.
 std::vector<std::byte> packedPage(const KvLayout& layout, const std::byte* page, int rows);
 void unpackPage(const KvLayout& layout, std::span<const std::byte> packed, int rows, std::byte* page);

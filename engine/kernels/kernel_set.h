@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/base/status.h"
+#include "engine/kernels/cache_type.h"
 #include "engine/kernels/packed_matrix.h"
 
 namespace tandem::kernels {
@@ -28,14 +29,9 @@ struct QuantizedRows {
   std::int16_t* sums = nullptr;  // (rows, k / 16): sum of q over each half block
 };
 
-enum class CacheType : std::uint8_t { kF16, kF32 };
-constexpr std::size_t cacheElementBytes(CacheType type) {
-  return type == CacheType::kF16 ? 2 : 4;
-}
-
 // Attention of some rows over the keys of one KV head, for the `heads` query heads that share it. Row r sees
-// positions begin[r] … end[r] - 1. Keys and values are rows of `stride` elements of the cache type, padded
-// with zeros from headDim to stride (a multiple of kLanes); what no row sees is never read.
+// positions begin[r] … end[r] - 1. Keys and values are rows as cache_type.h says, padded with zeros from
+// headDim to stride (a multiple of kLanes); what no row sees is never read.
 struct AttentionJob {
   int rows, heads, headDim, stride;
   const float* q;  // (heads, headDim) of row r at q + r * qStride
@@ -120,11 +116,14 @@ struct KernelSet {
   void (*ropeAdjacent)(float* head, const float* cosine, const float* sine, int pairs);
   void (*ropeHalves)(float* head, const float* cosine, const float* sine, int pairs);
 
-  // Rounds n elements to the cache type (rule 4). False when a result is not finite.
-  bool (*toCache)(const float* x, int n, CacheType type, void* out);
+  // Writes n elements as a row of a cache (rule 4), of n rounded up to kLanes elements; those behind n are
+  // left as they are, or zero. False when a result is not finite.
+  bool (*toCache)(const float* x, int n, RowType type, void* out);
 
   void (*attendF16)(const AttentionJob& job);
   void (*attendF32)(const AttentionJob& job);
+  void (*attendVq8)(const AttentionJob& job);
+  void (*attendQ8)(const AttentionJob& job);
   // Joins the partials of all the job's tiles, left to right, and writes out.
   void (*joinTiles)(const AttentionJob& job);
 
@@ -164,6 +163,21 @@ struct KernelSet {
   std::int64_t (*probeFloat)(std::int64_t steps);
   std::uint32_t (*probeRead)(const std::uint8_t* data, std::size_t bytes);
 };
+
+// The attention of a set for a cache type.
+constexpr auto attentionOf(const KernelSet& set, CacheType type) {
+  switch (type) {
+    case CacheType::kF16:
+      break;
+    case CacheType::kF32:
+      return set.attendF32;
+    case CacheType::kVq8:
+      return set.attendVq8;
+    case CacheType::kQ8:
+      return set.attendQ8;
+  }
+  return set.attendF16;
+}
 
 // Of every set: few numbers in one order, where no instruction set would help.
 void pickExperts(const float* scores, int experts, int used, int* picked, float* weights);

@@ -60,7 +60,7 @@ double contextBytes(const ModelConfig& config, const KvLayout& layout, int lengt
     const int window = config.windowOf(layer);
     positions += window > 0 ? std::min(length, window - 1) : length;
   }
-  return positions * 2.0 * layout.kvHeads * static_cast<double>(layout.rowBytes()) +
+  return positions * layout.kvHeads * static_cast<double>(kernels::pairBytes(layout.type, layout.stride)) +
          static_cast<double>(recurrentLayout(config).bytes());
 }
 

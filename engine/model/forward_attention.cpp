@@ -22,10 +22,6 @@ std::size_t partialFloats(const AttentionJob& job) {
   return tilesOf(job) * kernels::tilePartialFloats(job.rows * job.heads, job.headDim);
 }
 
-auto attentionOf(const kernels::KernelSet& kernels, kernels::CacheType type) {
-  return type == kernels::CacheType::kF16 ? kernels.attendF16 : kernels.attendF32;
-}
-
 }  // namespace
 
 // What every job of one layer and one part shares. Tiles of committed positions lie in pages; a row's later
@@ -136,7 +132,7 @@ void ForwardPass::attend(int layer, int firstKey) {
   const int share = (tiles + 4 * threads - 1) / (4 * threads);  // of a thread's turn
   if (threads > 1 && most > share && (count < 3 * threads || most > 2 * share))
     return attendInParts(jobs, share);
-  const auto attention = attentionOf(kernels_, d_.layout_.type);
+  const auto attention = kernels::attentionOf(kernels_, d_.layout_.type);
   d_.pool_.parallelFor(count, 1, [&](int begin, int end) {
     for (int i = begin; i < end; ++i)
       attention(jobs[i]);
@@ -165,7 +161,7 @@ void ForwardPass::attendInParts(std::vector<AttentionJob>& jobs, int tilesOfPart
     job.partials = partials;
     partials += partialFloats(job);
   }
-  const auto attention = attentionOf(kernels_, d_.layout_.type);
+  const auto attention = kernels::attentionOf(kernels_, d_.layout_.type);
   d_.pool_.parallelFor(static_cast<int>(units.size()), 1, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       AttentionJob job = jobs[units[i].job];

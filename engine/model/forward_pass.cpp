@@ -164,15 +164,15 @@ void ForwardPass::rope(float* heads, int headsPerRow, bool windowed) {
 }
 
 void ForwardPass::storeKeysAndValues(int layer) {
-  const auto type = d_.layout_.type;
+  const kernels::CacheType type = d_.layout_.type;
   const int slot = config_.slotOf(layer);
   splitRows(rows_, 2 * config_.kvHeads * config_.headDim, [&](int begin, int end) {
     for (int r = begin; r < end; ++r) {
       for (int h = 0; h < config_.kvHeads; ++h) {
         const std::size_t at = (static_cast<std::size_t>(r) * config_.kvHeads + h) * config_.headDim;
-        const bool finite = kernels_.toCache(a_.k.data() + at, config_.headDim, type,
+        const bool finite = kernels_.toCache(a_.k.data() + at, config_.headDim, keyRows(type),
                                              d_.scratch_.row(slot, KvPart::kKey, h, r)) &&
-                            kernels_.toCache(a_.v.data() + at, config_.headDim, type,
+                            kernels_.toCache(a_.v.data() + at, config_.headDim, valueRows(type),
                                              d_.scratch_.row(slot, KvPart::kValue, h, r));
         if (!finite) finite_.store(false);
       }

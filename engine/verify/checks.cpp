@@ -8,6 +8,7 @@
 #include "engine/model/decoder.h"
 #include "engine/verify/cache_checks.h"
 #include "engine/verify/parallel_checks.h"
+#include "engine/verify/quantized_cache_checks.h"
 #include "engine/verify/speculation_checks.h"
 #include "engine/verify/token_stream.h"
 #include "engine/verify/tree_checks.h"
@@ -55,8 +56,12 @@ class Verifier {
     check("thread counts", &Verifier::threadsDoNotMatter);
     check("kernel sets", &Verifier::kernelSetsAgree);
     check("tokenizer round trip", &Verifier::tokenizerRoundTrip);
-    // Lookup finds something only in real text.
-    if (model_->tokenizer().canEncode()) check("speculation own-text", &Verifier::ownTextIsPlain);
+    // A cache is bounded by real text, and lookup finds something only there.
+    if (model_->tokenizer().canEncode()) {
+      check("quantised cache bound", &Verifier::quantizedCacheIsClose);
+      check("the bound has teeth", &Verifier::oneBitIsNotClose);
+      check("speculation own-text", &Verifier::ownTextIsPlain);
+    }
     check("speculation wrong", &Verifier::wrongIsPlain);
     check("speculation oracle", &Verifier::oracleIsPlain);
     check("speculation random", &Verifier::randomIsPlain);
@@ -332,6 +337,36 @@ class Verifier {
       if (back != sample) ++result.difference.bits;
     }
     result.detail = std::to_string(samples.size()) + " samples, byte for byte";
+    return {};
+  }
+
+  // The mean distance of a quantised cache, the one under test if it is one, from the F16 cache.
+  Status boundCache(const kernels::KernelSet& set, CheckResult& result) {
+    using kernels::CacheType;
+    const CacheType type = options_.cacheType == CacheType::kQ8 ? CacheType::kQ8 : CacheType::kVq8;
+    const int threads = options_.threadCounts.front();
+    auto exact = Decoder::create(model_, {.kernels = &kernels_, .threads = threads});
+    if (!exact.ok()) return exact.error();
+    auto other = Decoder::create(model_, {.kernels = &set, .threads = threads, .cacheType = type});
+    if (!other.ok()) return other.error();
+    const auto variation = meanVariation(**exact, **other, text_, options_.cancel);
+    if (!variation) return variation.error();
+    result.variation = *variation;
+    result.detail = std::string(kernels::cacheTypeName(type)) + " against f16 after each of " +
+                    std::to_string(text_.size()) + " tokens";
+    return {};
+  }
+  Status quantizedCacheIsClose(CheckResult& result) {
+    if (Status s = boundCache(kernels_, result); !s.ok()) return s;
+    result.passed = *result.variation < kMostVariation;
+    result.detail += ", under 5 %";
+    return {};
+  }
+  Status oneBitIsNotClose(CheckResult& result) {
+    const kernels::KernelSet oneBit = withOneBitRows(kernels_);
+    if (Status s = boundCache(oneBit, result); !s.ok()) return s;
+    result.passed = *result.variation >= kMostVariation;
+    result.detail += ", one bit a number: not under 5 %";
     return {};
   }
 

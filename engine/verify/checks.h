@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct CheckResult {
   std::string name;    // "prefill = decode"
   std::string detail;  // what was compared
   Difference difference;
+  std::optional<double> variation;  // of the checks that bound a distance (quantized_cache_checks.h)
   bool passed = false;
   double seconds = 0;
 };

@@ -68,13 +68,15 @@ class TestAgreement : public QObject {
     std::unique_ptr<Decoder> plain, subject;
     std::unique_ptr<Generator> generator;  // on the subject
   };
-  Engines open(const char* name, const kernels::KernelSet* subjectKernels = nullptr) {
+  Engines open(const char* name, const kernels::KernelSet* subjectKernels = nullptr,
+               kernels::CacheType cacheType = kernels::CacheType::kF16) {
     Engines engines;
     auto model = Model::load(path(name));
     if (!model.ok()) qFatal("%s", model.error().describe().c_str());
     engines.model = *model;
-    auto plain = Decoder::create(engines.model, {.threads = 1});
-    auto subject = Decoder::create(engines.model, {.kernels = subjectKernels, .threads = 1});
+    auto plain = Decoder::create(engines.model, {.threads = 1, .cacheType = cacheType});
+    auto subject =
+        Decoder::create(engines.model, {.kernels = subjectKernels, .threads = 1, .cacheType = cacheType});
     if (!plain.ok() || !subject.ok()) qFatal("no decoder");
     engines.plain = std::move(*plain);
     engines.subject = std::move(*subject);
@@ -148,6 +150,28 @@ class TestAgreement : public QObject {
       QCOMPARE(sum.tokens, std::int64_t(tokens) * 3);
       QCOMPARE(sum.acceptedRows, sum.tokens);
       if (sum.rejected > 0) QVERIFY(sum.rejectedRows > 0 && sum.rejectedRows <= sum.rejected);
+    }
+  }
+
+  // A quantised cache is exact to itself, alone and among others.
+  void aQuantizedCacheWritesItsOwnPlainText() {
+    for (const auto type : {kernels::CacheType::kVq8, kernels::CacheType::kQ8}) {
+      for (const char* model : {"llama", "gemma3", "qwen35"}) {
+        Engines engines = open(model, nullptr, type);
+        const auto subject =
+            agreement::inCompany(*engines.subject, engines.generator->speculation(), nullptr);
+        Gate gate(*engines.plain, subject, {.tokens = 64, .endAtEndTokens = false});
+        const std::vector<TokenId> prompts[] = {randomPrompt(33, 2), randomPrompt(70, 4)};
+        for (const char* parallel : {"1", "4"}) {
+          for (const Cell& cell : cells("half-right,wrong,oracle,random", "chain7,tree31", parallel)) {
+            const CellResult sum = runCell(gate, cell, prompts);
+            const auto failures = failuresOf(cell, sum);
+            QVERIFY2(failures.empty(), (cell.name() + ": " + text(failures)).c_str());
+            QCOMPARE(sum.differingTokens, 0);
+            QCOMPARE(sum.differingBits, std::uint64_t{0});
+          }
+        }
+      }
     }
   }
 

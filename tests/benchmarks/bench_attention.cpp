@@ -16,16 +16,19 @@ constexpr int kHeads = 3, kHeadDim = 64;
 void attend(benchmark::State& state, const kernels::KernelSet& set, kernels::CacheType type, int context) {
   const std::vector<float> q = randomRows(kHeads, kHeadDim, 1, 1.0f);
   const std::vector<float> rows = randomRows(2 * context, kHeadDim, 2, 1.0f);
-  const std::size_t rowBytes = kHeadDim * kernels::cacheElementBytes(type);
-  std::vector<std::byte> cache(2 * context * rowBytes);
+  const std::size_t keyBytes = rowBytes(keyRows(type), kHeadDim);
+  std::vector<std::byte> cache(context * kernels::pairBytes(type, kHeadDim));
   std::vector<const void*> keys(context), values(context);
   for (int i = 0; i < 2 * context; ++i) {
-    std::byte* row = cache.data() + i * rowBytes;
-    if (!set.toCache(rows.data() + static_cast<std::size_t>(i) * kHeadDim, kHeadDim, type, row)) {
+    const bool key = i < context;
+    const auto rowType = key ? keyRows(type) : valueRows(type);
+    std::byte* row = cache.data() +
+                     (key ? i * keyBytes : context * keyBytes + (i - context) * rowBytes(rowType, kHeadDim));
+    if (!set.toCache(rows.data() + static_cast<std::size_t>(i) * kHeadDim, kHeadDim, rowType, row)) {
       state.SkipWithError("a row is not finite");
       return;
     }
-    (i < context ? keys : values)[i % context] = row;
+    (key ? keys : values)[i % context] = row;
   }
   std::vector<float> out(kHeads * kHeadDim);
   const int begin = 0;
@@ -48,7 +51,7 @@ void attend(benchmark::State& state, const kernels::KernelSet& set, kernels::Cac
                                      .tailStride = 0,
                                      .scale = 0.125f,
                                      .softCap = 0};
-  const auto kernel = type == kernels::CacheType::kF16 ? set.attendF16 : set.attendF32;
+  const auto kernel = attentionOf(set, type);
   for ([[maybe_unused]] auto _ : state) {
     kernel(job);
     benchmark::ClobberMemory();
@@ -62,11 +65,10 @@ void attend(benchmark::State& state, const kernels::KernelSet& set, kernels::Cac
 
 void addAttentionBenchmarks() {
   for (const kernels::KernelSet* set : kernels::availableKernels()) {
-    for (const auto type : {kernels::CacheType::kF16, kernels::CacheType::kF32}) {
+    for (const auto type : kernels::kCacheTypes) {
       for (const int context : {64, 512, 4096, 32768}) {
-        const std::string name = std::string("attention/") + set->name +
-                                 (type == kernels::CacheType::kF16 ? "/f16/" : "/f32/") +
-                                 std::to_string(context);
+        const std::string name = std::string("attention/") + set->name + "/" + kernels::cacheTypeName(type) +
+                                 "/" + std::to_string(context);
         benchmark::RegisterBenchmark(name.c_str(), [set, type, context](benchmark::State& state) {
           attend(state, *set, type, context);
         });

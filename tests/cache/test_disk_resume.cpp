@@ -5,6 +5,7 @@
 #include <QtTest>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "engine/cache/disk_cache.h"
 #include "engine/verify/cache_checks.h"
@@ -33,12 +34,13 @@ class TestDiskResume : public QObject {
   int folders_ = 0;
 
   std::string newFolder() { return dir_.filePath(QString("texts%1").arg(++folders_)).toStdString(); }
-  Engine open(const char* name, std::uint64_t seed = 1) {
+  Engine open(const char* name, std::uint64_t seed = 1,
+              kernels::CacheType cacheType = kernels::CacheType::kF16) {
     const std::string file = (dir_.path() + "/" + name + QString::number(seed) + ".gguf").toStdString();
     const Status written =
         writeTinyModel(std::string(TANDEM_TEST_DATA) + "/tiny-models/" + name + ".json", file, seed);
     if (!written.ok()) qFatal("%s", written.error().describe().c_str());
-    return openEngine(file, 1);
+    return openEngine(file, 1, cacheType);
   }
   // The caches of a program that has just started.
   static std::unique_ptr<PrefixCache> start(Engine& engine, const std::string& folder, DiskFaults faults = {},
@@ -185,6 +187,41 @@ class TestDiskResume : public QObject {
       QCOMPARE(stats.cachedTokens, 0);
       QVERIFY(sameAsCold(one, request(base, 5), *start(one, folder), &stats));
       QVERIFY(stats.cachedTokens >= 399);
+    }
+  }
+
+  // Files carry the cache's type: those of one are never read by another, and each goes on from its own.
+  void anotherCacheTypeReadsAnew() {
+    for (const char* name : {"llama", "qwen35"}) {
+      const std::string folder = newFolder();
+      const std::vector<TokenId> base = randomText(1300, 9);
+      for (const bool known : {false, true}) {
+        for (const kernels::CacheType type : kernels::kCacheTypes) {
+          Engine engine = open(name, 1, type);
+          const auto cache = start(engine, folder);
+          GenerationStats stats;
+          QVERIFY2(sameAsCold(engine, request(base, 5), *cache, &stats), cacheTypeName(type));
+          QCOMPARE(stats.cachedTokens >= 1299, known);
+          QCOMPARE(stats.cachedTokens > 0, known);
+          QVERIFY(cache->disk()->unusable().empty());
+        }
+      }
+      // Put in each other's place they are told, and every one proves itself to its own type.
+      std::map<std::uint32_t, int> proved;
+      for (const auto& entry : fs::directory_iterator(folder)) {
+        if (entry.path().extension() != ".text") continue;
+        const auto file = TextFileReader::open(entry.path());
+        QVERIFY(file);
+        for (const kernels::CacheType type : kernels::kCacheTypes) {
+          Engine engine = open(name, 1, type);
+          const auto proof = proveText(*engine.decoder, *file, nullptr);
+          QCOMPARE(proof.ok(), file->head().key.cacheType == static_cast<std::uint32_t>(type));
+          if (!proof.ok()) continue;
+          QCOMPARE(proof->differing, std::uint64_t(0));
+          ++proved[file->head().key.cacheType];
+        }
+      }
+      QCOMPARE(proved.size(), std::size(kernels::kCacheTypes));
     }
   }
 

@@ -24,12 +24,12 @@ class TestResume : public QObject {
 
   QTemporaryDir dir_;
 
-  Engine open(const char* name) {
+  Engine open(const char* name, kernels::CacheType cacheType = kernels::CacheType::kF16) {
     const std::string file = (dir_.path() + "/" + name + ".gguf").toStdString();
     const Status written =
         writeTinyModel(std::string(TANDEM_TEST_DATA) + "/tiny-models/" + name + ".json", file);
     if (!written.ok()) qFatal("%s", written.error().describe().c_str());
-    return openEngine(file, 1);
+    return openEngine(file, 1, cacheType);
   }
 
   static Generation request(std::vector<TokenId> prompt, int tokens) {
@@ -64,12 +64,22 @@ class TestResume : public QObject {
     }
   }
 
-  void randomHistories_data() { addModels(); }
+  void randomHistories_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<kernels::CacheType>("cacheType");
+    for (const kernels::CacheType type :
+         {kernels::CacheType::kF16, kernels::CacheType::kVq8, kernels::CacheType::kQ8}) {
+      for (const char* name : kModels)
+        QTest::addRow("%s, %s", name, cacheTypeName(type)) << QString(name) << type;
+    }
+  }
   void randomHistories() {
     QFETCH(QString, name);
-    Engine engine = open(name.toUtf8().constData());
-    const HistoryCounts sum = runHistories(engine, histories(50),
-                                           [](int seed) { return HistoryOptions{.company = seed % 3 == 0}; });
+    QFETCH(kernels::CacheType, cacheType);
+    Engine engine = open(name.toUtf8().constData(), cacheType);
+    const int count = histories(cacheType == kernels::CacheType::kF16 ? 50 : 20);
+    const HistoryCounts sum =
+        runHistories(engine, count, [](int seed) { return HistoryOptions{.company = seed % 3 == 0}; });
     QCOMPARE(sum.differing + sum.wrongReuse, 0);
     QVERIFY(sum.cached > sum.prompt / 3 && sum.whole > 0 && sum.together > 0);
   }
@@ -145,9 +155,10 @@ class TestResume : public QObject {
         const KvLayout& layout = rows.layout();
         for (int position = 80; position < 90; ++position) {
           // The row of layer 0, head 0; beyond the hit's length lies the first text's.
-          const std::size_t offset = static_cast<std::size_t>(position % kernels::kTile) * layout.rowBytes();
+          const std::size_t offset =
+              layout.offset(0, KvPart::kKey, 0, position % kernels::kTile, kernels::kTile);
           std::memcpy(hit.sequence.kv.pages()[1].get() + offset, rows.row(0, KvPart::kKey, 0, position),
-                      layout.rowBytes());
+                      layout.rowBytes(KvPart::kKey));
         }
       } else {
         QVERIFY(sameAsCold(engine, request(other, 4), cache));

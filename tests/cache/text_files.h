@@ -57,14 +57,16 @@ inline Sequence sequenceFor(std::span<const TokenId> text, const KvLayout& layou
   const std::vector<std::uint64_t> past = pasts(text);
   std::vector<KvSequence::Page> pages;
   for (std::size_t position = 0; position < text.size(); ++position) {
-    const std::size_t slot = position % kernels::kTile;
+    const int slot = static_cast<int>(position % kernels::kTile);
     if (slot == 0) pages.emplace_back(new std::byte[layout.pageBytes()]());
-    const std::size_t row = layout.rowBytes();
     for (int plane = 0; plane < layout.layers * layout.kvHeads * 2; ++plane) {
-      std::byte* out = pages.back().get() + (static_cast<std::size_t>(plane) * kernels::kTile + slot) * row;
+      const int head = plane % layout.kvHeads, ofLayer = plane / layout.kvHeads;
+      const KvPart part = ofLayer % 2 == 0 ? KvPart::kKey : KvPart::kValue;
+      std::byte* out = pages.back().get() + layout.offset(ofLayer / 2, part, head, slot, kernels::kTile);
+      const std::size_t row = layout.rowBytes(part);
       for (std::size_t i = 0; i < row; i += sizeof(std::uint64_t)) {
         const std::uint64_t value = mixed(past[position] + static_cast<std::uint64_t>(plane) * 4096 + i);
-        std::memcpy(out + i, &value, sizeof value);
+        std::memcpy(out + i, &value, std::min(sizeof value, row - i));
       }
     }
   }

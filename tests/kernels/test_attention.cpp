@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/kernels/arithmetic.h"
+#include "engine/kernels/half.h"
 #include "engine/kernels/kernel_set.h"
 #include "tests/kernels/random_weights.h"
 #include "tests/kernels/sets_under_test.h"
@@ -38,7 +39,8 @@ class World {
       : shape_(shape),
         rows_(static_cast<int>(shape.parents.size())),
         stride_(roundUp(shape.headDim, kLanes)),
-        rowBytes_(stride_ * cacheElementBytes(shape.type)),
+        keyBytes_(rowBytes(keyRows(shape.type), stride_)),
+        valueBytes_(rowBytes(valueRows(shape.type), stride_)),
         tailTile_(shape.committed / kTile),
         q(randomRows(rows_, shape.heads * shape.headDim, seed, 1.0f)) {
     for (int r = 0; r < rows_; ++r) {
@@ -49,14 +51,14 @@ class World {
       chain_ &= parent == r - 1;
     }
     const int pages = tailTile_ + 1;
-    keyPages_ = poisoned(pages * kTile), valuePages_ = poisoned(pages * kTile);
-    keyScratch_ = poisoned(rows_), valueScratch_ = poisoned(rows_);
+    keyPages_ = poisoned(pages * kTile * keyBytes_), valuePages_ = poisoned(pages * kTile * valueBytes_);
+    keyScratch_ = poisoned(rows_ * keyBytes_), valueScratch_ = poisoned(rows_ * valueBytes_);
     const int firstSeen = *std::min_element(begin_.begin(), begin_.end());
     for (int p = firstSeen; p < shape.committed; ++p) {
-      put(keyPages_, p, seed + 2 * p), put(valuePages_, p, seed + 2 * p + 1);
+      putKey(keyPages_, p, seed + 2 * p), putValue(valuePages_, p, seed + 2 * p + 1);
     }
     for (int r = 0; r < rows_; ++r) {
-      put(keyScratch_, r, seed + 90001 + 2 * r), put(valueScratch_, r, seed + 90002 + 2 * r);
+      putKey(keyScratch_, r, seed + 90001 + 2 * r), putValue(valueScratch_, r, seed + 90002 + 2 * r);
     }
     listTails();
   }
@@ -69,8 +71,8 @@ class World {
     const int tiles = (*std::max_element(&end_[first], &end_[first] + count) - 1) / kTile + 1 - firstTile;
     std::vector<const void*> keyTiles, valueTiles;
     for (int t = firstTile; t < tailTile_; ++t) {
-      keyTiles.push_back(keyPages_.data() + t * kTile * rowBytes_);
-      valueTiles.push_back(valuePages_.data() + t * kTile * rowBytes_);
+      keyTiles.push_back(keyRow(t * kTile));
+      valueTiles.push_back(valueRow(t * kTile));
     }
     AttentionJob job{.rows = count,
                      .heads = shape_.heads,
@@ -91,7 +93,7 @@ class World {
                      .tailStride = tailStride_,
                      .scale = 0.125f,
                      .softCap = shape_.softCap};
-    const auto attend = shape_.type == CacheType::kF16 ? set.attendF16 : set.attendF32;
+    const auto attend = attentionOf(set, shape_.type);
     if (parts == 0) {
       attend(job);
       return out;
@@ -110,15 +112,19 @@ class World {
   int rows() const { return rows_; }
 
  private:
-  std::vector<std::byte> poisoned(int rows) const {
-    std::vector<std::byte> memory(rows * rowBytes_);
-    std::memset(memory.data(), 0xFF, memory.size());  // NaN in both cache types
-    return memory;
+  static std::vector<std::byte> poisoned(std::size_t bytes) {
+    return std::vector<std::byte>(bytes, std::byte{0xFF});  // NaN, and NaN as an int8 block's scale
   }
-  void put(std::vector<std::byte>& memory, int row, std::uint32_t seed) {
-    std::memset(memory.data() + row * rowBytes_, 0, rowBytes_);
+  void put(std::byte* row, std::size_t bytes, RowType type, std::uint32_t seed) const {
+    std::memset(row, 0, bytes);
     const auto values = randomRows(1, shape_.headDim, seed, 1.0f);
-    referenceKernels().toCache(values.data(), shape_.headDim, shape_.type, memory.data() + row * rowBytes_);
+    referenceKernels().toCache(values.data(), shape_.headDim, type, row);
+  }
+  void putKey(std::vector<std::byte>& memory, int row, std::uint32_t seed) const {
+    put(memory.data() + row * keyBytes_, keyBytes_, keyRows(shape_.type), seed);
+  }
+  void putValue(std::vector<std::byte>& memory, int row, std::uint32_t seed) const {
+    put(memory.data() + row * valueBytes_, valueBytes_, valueRows(shape_.type), seed);
   }
   void listTails() {
     const int tailBegin = tailTile_ * kTile;
@@ -129,20 +135,20 @@ class World {
     for (int leaf = chain_ ? rows_ - 1 : 0; leaf < rows_; ++leaf) {
       const std::size_t at = leaf * tailStride_;
       for (int r = leaf; r >= 0; r = shape_.parents[r]) {
-        tailKeys_[at + position_[r] - tailBegin] = keyScratch_.data() + r * rowBytes_;
-        tailValues_[at + position_[r] - tailBegin] = valueScratch_.data() + r * rowBytes_;
+        tailKeys_[at + position_[r] - tailBegin] = scratchKey(r);
+        tailValues_[at + position_[r] - tailBegin] = scratchValue(r);
       }
       const int firstSeen = chain_ ? *std::min_element(begin_.begin(), begin_.end()) : begin_[leaf];
       for (int p = std::max(tailBegin, firstSeen); p < shape_.committed; ++p) {
-        tailKeys_[at + p - tailBegin] = keyPages_.data() + p * rowBytes_;
-        tailValues_[at + p - tailBegin] = valuePages_.data() + p * rowBytes_;
+        tailKeys_[at + p - tailBegin] = keyRow(p);
+        tailValues_[at + p - tailBegin] = valueRow(p);
       }
     }
   }
 
   Shape shape_;
   int rows_, stride_;
-  std::size_t rowBytes_;
+  std::size_t keyBytes_, valueBytes_;
   int tailTile_;
   bool chain_ = true;
   std::vector<int> position_, begin_, end_;
@@ -152,11 +158,24 @@ class World {
 
  public:
   std::vector<float> q;
-  const std::byte* keyRow(int p) const { return keyPages_.data() + p * rowBytes_; }
-  const std::byte* valueRow(int p) const { return valuePages_.data() + p * rowBytes_; }
-  const std::byte* scratchKey(int row) const { return keyScratch_.data() + row * rowBytes_; }
-  const std::byte* scratchValue(int row) const { return valueScratch_.data() + row * rowBytes_; }
+  const std::byte* keyRow(int p) const { return keyPages_.data() + p * keyBytes_; }
+  const std::byte* valueRow(int p) const { return valuePages_.data() + p * valueBytes_; }
+  const std::byte* scratchKey(int row) const { return keyScratch_.data() + row * keyBytes_; }
+  const std::byte* scratchValue(int row) const { return valueScratch_.data() + row * valueBytes_; }
 };
+
+// The 64 numbers of a row, block by block.
+std::vector<double> numbersOf(const std::byte* row, RowType type) {
+  std::vector<double> numbers(64);
+  for (int i = 0; i < 64; ++i) {
+    std::uint16_t half;
+    std::memcpy(&half, row + (type == RowType::kInt8 ? 64 + i / 32 * 2 : i * 2), 2);
+    numbers[i] = halfToFloat(half);
+    if (type == RowType::kInt8) numbers[i] *= static_cast<double>(static_cast<std::int8_t>(row[i]));
+    if (type == RowType::kF32) numbers[i] = double(reinterpret_cast<const float*>(row)[i]);
+  }
+  return numbers;
+}
 
 // A row alone, in one piece, by the reference: what all else must equal.
 std::vector<float> rowByRow(const World& world) {
@@ -207,7 +226,7 @@ class TestAttention : public QObject {
 
   void oneRow() {
     std::uint32_t seed = 1;
-    for (const CacheType type : {CacheType::kF16, CacheType::kF32}) {
+    for (const CacheType type : kCacheTypes) {
       for (const int dim : {8, 64, 80, 100, 256, 512}) {
         for (const int heads : {1, 2, 3, 4, 7}) {
           for (const int committed : {0, 1, 63, 64, 65, 150}) {
@@ -221,12 +240,12 @@ class TestAttention : public QObject {
 
   void chains() {
     std::uint32_t seed = 1000;
-    for (const int dim : {64, 72, 256}) {
-      for (const int heads : {1, 3, 4}) {
-        for (const int committed : {0, 30, 64, 131}) {
-          for (const int window : {0, 40}) {
-            compare({CacheType::kF16, dim, heads, committed, chainOf(committed == 30 ? 140 : 9), window},
-                    ++seed);
+    for (const CacheType type : {CacheType::kF16, CacheType::kVq8, CacheType::kQ8}) {
+      for (const int dim : {64, 72, 256}) {
+        for (const int heads : {1, 3, 4}) {
+          for (const int committed : {0, 30, 64, 131}) {
+            for (const int window : {0, 40})
+              compare({type, dim, heads, committed, chainOf(committed == 30 ? 140 : 9), window}, ++seed);
           }
         }
       }
@@ -237,7 +256,7 @@ class TestAttention : public QObject {
     std::uint32_t seed = 2000;
     std::mt19937 random(5);
     for (int i = 0; i < 40; ++i) {
-      Shape shape{i % 3 == 0 ? CacheType::kF32 : CacheType::kF16, i % 2 ? 64 : 40, 1 + i % 4, 0, {-1}};
+      Shape shape{kCacheTypes[i * 3 / 2 % 4], i % 2 ? 64 : 40, 1 + i % 4, 0, {-1}};
       shape.committed = static_cast<int>(random() % 140);
       shape.window = i % 4 == 1 ? 50 : 0;
       shape.parents = {-1};
@@ -248,30 +267,34 @@ class TestAttention : public QObject {
   }
 
   // More queries than a block holds, heads of one row in two blocks.
-  void manyHeads() { compare({CacheType::kF16, 64, 71, 70, chainOf(3)}, 31); }
+  void manyHeads() {
+    for (const CacheType type : kCacheTypes)
+      compare({type, 64, 71, 70, chainOf(3)}, 31);
+  }
 
   void referenceIsAWeightedMean() {
-    const World world({CacheType::kF32, 64, 1, 140, {-1}}, 77);
-    const auto out = world.run(referenceKernels(), 0, 1, 0);
-    std::vector<double> exact(64);
-    double sum = 0;
-    const auto take = [&](const float* key, const float* value) {
-      double dot = 0;
+    for (const CacheType type : kCacheTypes) {
+      const World world({type, 64, 1, 140, {-1}}, 77);
+      const auto out = world.run(referenceKernels(), 0, 1, 0);
+      std::vector<double> exact(64);
+      double sum = 0;
+      const auto take = [&](const std::byte* keyRow, const std::byte* valueRow) {
+        const auto key = numbersOf(keyRow, keyRows(type)), value = numbersOf(valueRow, valueRows(type));
+        double dot = 0;
+        for (int i = 0; i < 64; ++i)
+          dot += double(world.q[i]) * key[i];
+        const double weight = std::exp(dot * 0.125);
+        sum += weight;
+        for (int i = 0; i < 64; ++i)
+          exact[i] += weight * value[i];
+      };
+      for (int p = 0; p < 140; ++p)
+        take(world.keyRow(p), world.valueRow(p));
+      take(world.scratchKey(0), world.scratchValue(0));
       for (int i = 0; i < 64; ++i)
-        dot += double(world.q[i]) * key[i];
-      const double weight = std::exp(dot * 0.125);
-      sum += weight;
-      for (int i = 0; i < 64; ++i)
-        exact[i] += weight * value[i];
-    };
-    for (int p = 0; p < 140; ++p)
-      take(reinterpret_cast<const float*>(world.keyRow(p)),
-           reinterpret_cast<const float*>(world.valueRow(p)));
-    take(reinterpret_cast<const float*>(world.scratchKey(0)),
-         reinterpret_cast<const float*>(world.scratchValue(0)));
-    for (int i = 0; i < 64; ++i)
-      QVERIFY2(std::fabs(out[i] - exact[i] / sum) < 4e-6,
-               qPrintable(QString::number(out[i] - exact[i] / sum)));
+        QVERIFY2(std::fabs(out[i] - exact[i] / sum) < 4e-6,
+                 qPrintable(QString("%1: %2").arg(cacheTypeName(type)).arg(out[i] - exact[i] / sum)));
+    }
   }
 };
 

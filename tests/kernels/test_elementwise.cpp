@@ -31,6 +31,23 @@ double ulpOf(double x) {
 class TestElementwise : public QObject {
   Q_OBJECT
 
+  static std::vector<const KernelSet*> allSets() {
+    std::vector<const KernelSet*> sets = kernelSetsUnderTest();
+    sets.push_back(&referenceKernels());
+    return sets;
+  }
+  // Blocks of small, middling and large numbers, ties among them.
+  static std::vector<float> rowOfSeveralSizes(int n, std::mt19937& random) {
+    std::vector<float> x(n);
+    float size = 1;
+    for (int i = 0; i < n; ++i) {
+      if (i % 32 == 0) size = std::exp2(static_cast<float>(static_cast<int>(random() % 45) - 30));
+      x[i] = size * (static_cast<float>(random() % 509) / 2 - 127);
+      if (random() % 4 == 0) x[i] *= static_cast<float>(random() % 1000) / 1000;
+    }
+    return x;
+  }
+
  private slots:
   void initTestCase() {
     if (kernelSetsUnderTest().empty()) QSKIP("This CPU can run none of the sets.");
@@ -61,11 +78,64 @@ class TestElementwise : public QObject {
     for (const KernelSet* set : kernelSetsUnderTest()) {
       for (int i = 0; i < n; i += 5) {
         const int count = std::min(5, n - i);
-        const bool a = referenceKernels().toCache(x.data() + i, count, CacheType::kF16, expected.data() + i);
-        const bool b = set->toCache(x.data() + i, count, CacheType::kF16, got.data() + i);
+        const bool a = referenceKernels().toCache(x.data() + i, count, RowType::kF16, expected.data() + i);
+        const bool b = set->toCache(x.data() + i, count, RowType::kF16, got.data() + i);
         QCOMPARE(a, b);
       }
       QVERIFY2(sameBits(expected.data(), got.data(), n * 2), set->name);
+    }
+  }
+
+  // The rule of docs/arithmetic.md, 4, written out in double: a block's scale is the F16 nearest to the
+  // largest magnitude over 127, an element the nearest whole number of its quotient by that.
+  void int8RowsFollowTheRule() {
+    std::mt19937 random(10);
+    for (const KernelSet* set : allSets()) {
+      for (int round = 0; round < 2000; ++round) {
+        const int n = 1 + static_cast<int>(random() % 130), stride = (n + 7) / 8 * 8;
+        const std::vector<float> x = rowOfSeveralSizes(n, random);
+        std::vector<std::int8_t> row(rowBytes(RowType::kInt8, stride), 99);
+        QVERIFY(set->toCache(x.data(), n, RowType::kInt8, row.data()));
+        QCOMPARE(row.size(), std::size_t(stride + (n + 31) / 32 * 2));
+        for (int block = 0; block * 32 < n; ++block) {
+          double most = 0;
+          for (int i = block * 32; i < std::min(n, block * 32 + 32); ++i)
+            most = std::max(most, std::fabs(double(x[i])));
+          std::uint16_t scale = 0;
+          std::memcpy(&scale, row.data() + stride + 2 * block, 2);
+          QCOMPARE(scale, floatToHalf(static_cast<float>(most) / 127.0f));
+          const float d = halfToFloat(scale);
+          for (int i = block * 32; i < std::min(stride, block * 32 + 32); ++i) {
+            // Where the scale lies below the normal halves it may be half its size too small.
+            const float quotient = i < n && d > 0 ? x[i] * (1.0f / d) : 0;
+            QCOMPARE(int(row[i]), int(std::clamp(std::nearbyint(double(quotient)), -127.0, 127.0)));
+          }
+        }
+      }
+    }
+  }
+
+  // What the rule gives at the ends of its range, and where it ends a request.
+  void int8RowsAtTheEnds() {
+    const auto quantized = [](const KernelSet& set, std::vector<float> x) {
+      std::vector<std::int8_t> row(rowBytes(RowType::kInt8, 32), 99);
+      x.resize(32);
+      return set.toCache(x.data(), 32, RowType::kInt8, row.data()) ? row : std::vector<std::int8_t>();
+    };
+    for (const KernelSet* set : allSets()) {
+      for (const float tiny : {0.0f, -0.0f, 1e-40f, 127 * 0x1p-25f})  // the scale's nearest half is 0
+        QCOMPARE(quantized(*set, {tiny, -tiny}), std::vector<std::int8_t>(34, 0));
+      const auto begins = [&](const std::vector<float>& x, const std::vector<std::int8_t>& q) {
+        const std::vector<std::int8_t> row = quantized(*set, x);
+        return std::equal(q.begin(), q.end(), row.begin());
+      };
+      // A scale of 2^-24 for 1.4375 times that: what would be 183 is kept at 127.
+      QVERIFY2(begins({127 * 0x1.7p-24f, 0x1p-24f, -127 * 0x1.7p-24f}, {127, 1, -127}), set->name);
+      QVERIFY2(begins({127, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f}, {127, 0, 2, 2, 0, -2}),
+               set->name);  // half to even
+      QVERIFY(!quantized(*set, {127 * 65504.0f}).empty());
+      for (const float beyond : {127 * 65520.0f, INFINITY, -INFINITY, NAN})
+        QVERIFY2(quantized(*set, {1, beyond, 1}).empty(), set->name);
     }
   }
 

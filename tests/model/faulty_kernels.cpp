@@ -1,9 +1,12 @@
 #include "tests/model/faulty_kernels.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "engine/kernels/arithmetic.h"
 #include "engine/kernels/half.h"
@@ -58,20 +61,20 @@ bool otherScaleForLaterRows(const float* x, int k, int row, const QuantizedRows&
 }
 
 // Rule 3, attention by one running maximum that is carried from tile to tile.
-template <CacheType type>
+template <RowType type>
 float element(const void* row, int i) {
-  if constexpr (type == CacheType::kF16) return halfToFloat(static_cast<const std::uint16_t*>(row)[i]);
+  if constexpr (type == RowType::kF16) return halfToFloat(static_cast<const std::uint16_t*>(row)[i]);
   return static_cast<const float*>(row)[i];
 }
 
 // Where row `row` finds what a position keeps, of keys or values.
-template <CacheType type>
+template <RowType type>
 const void* rowAt(const AttentionJob& job, const void* const* tiles, const void* const* tail, int row,
                   int position) {
   const int tile = position / kTile;
   if (tile >= job.tailTile) return tail[row * job.tailStride + position - job.tailTile * kTile];
   return static_cast<const std::byte*>(tiles[tile - job.firstTile]) +
-         position % kTile * job.stride * cacheElementBytes(type);
+         position % kTile * rowBytes(type, job.stride);
 }
 
 template <CacheType type>
@@ -83,15 +86,15 @@ void carriedMaximum(const AttentionJob& job) {
     std::fill(out, out + job.headDim, 0.0f);
     float m = -INFINITY, l = 0;
     for (int p = job.begin[row]; p < job.end[row]; ++p) {
-      const void* key = rowAt<type>(job, job.keyTiles, job.tailKeys, row, p);
-      const void* value = rowAt<type>(job, job.valueTiles, job.tailValues, row, p);
+      const void* key = rowAt<keyRows(type)>(job, job.keyTiles, job.tailKeys, row, p);
+      const void* value = rowAt<valueRows(type)>(job, job.valueTiles, job.tailValues, row, p);
       float s = 0;
       for (int i = 0; i < job.headDim; ++i)
-        s = std::fmaf(q[i], element<type>(key, i), s);
+        s = std::fmaf(q[i], element<keyRows(type)>(key, i), s);
       s *= job.scale;
       const float newMax = std::max(m, s), keep = std::exp(m - newMax), weight = std::exp(s - newMax);
       for (int i = 0; i < job.headDim; ++i)
-        out[i] = out[i] * keep + weight * element<type>(value, i);
+        out[i] = out[i] * keep + weight * element<valueRows(type)>(value, i);
       l = l * keep + weight;
       m = newMax;
     }
@@ -103,15 +106,15 @@ void carriedMaximum(const AttentionJob& job) {
 // Rule 3, masked keys: the slot in memory after a row's own key takes part. Rows are computed one by one.
 template <CacheType type>
 void nextSlotIsRead(const AttentionJob& job) {
-  const std::size_t rowBytes = job.stride * cacheElementBytes(type);
+  const std::size_t bytes = rowBytes(keyRows(type), job.stride);
   for (int row = 0; row < job.rows; ++row) {
     const int tailBegin = job.tailTile * kTile, end = job.end[row] + 1;
     const void* const* keysOfRow = job.tailKeys + row * job.tailStride;
     const void* const* valuesOfRow = job.tailValues + row * job.tailStride;
     std::vector<const void*> keys(keysOfRow, keysOfRow + (job.end[row] - tailBegin));
     std::vector<const void*> values(valuesOfRow, valuesOfRow + (job.end[row] - tailBegin));
-    keys.push_back(static_cast<const std::byte*>(keys.back()) + rowBytes);
-    values.push_back(static_cast<const std::byte*>(values.back()) + rowBytes);
+    keys.push_back(static_cast<const std::byte*>(keys.back()) + bytes);
+    values.push_back(static_cast<const std::byte*>(values.back()) + bytes);
     AttentionJob longer = job;
     longer.rows = 1;
     longer.q += row * job.qStride;
@@ -121,18 +124,108 @@ void nextSlotIsRead(const AttentionJob& job) {
     longer.tailKeys = keys.data();
     longer.tailValues = values.data();
     longer.partials = nullptr;
-    (type == CacheType::kF16 ? base->attendF16 : base->attendF32)(longer);
+    attentionOf(*base, type)(longer);
   }
 }
 
 // With either of the two above, attention has no tiles to join.
 void nothingToJoin(const AttentionJob&) {}
 
+// Attention over rows of fp32: read(row of the cache, its type, stride, out) gives each. Rows one by one.
+template <CacheType type, class Read>
+void attendOver(const AttentionJob& job, Read read) {
+  for (int row = 0; row < job.rows; ++row) {
+    const int begin = job.begin[row], end = job.end[row], tile = begin / kTile;
+    std::vector<float> memory(2 * static_cast<std::size_t>(end - begin) * job.stride);
+    std::vector<const void*> keys(end - tile * kTile), values(keys.size());
+    float* out = memory.data();
+    for (int p = begin; p < end; ++p) {
+      const void* key = rowAt<keyRows(type)>(job, job.keyTiles, job.tailKeys, row, p);
+      const void* value = rowAt<valueRows(type)>(job, job.valueTiles, job.tailValues, row, p);
+      keys[p - tile * kTile] = out;
+      read(key, keyRows(type), job.stride, out);
+      out += job.stride;
+      values[p - tile * kTile] = out;
+      read(value, valueRows(type), job.stride, out);
+      out += job.stride;
+    }
+    AttentionJob one = job;
+    one.rows = 1;
+    one.q += row * job.qStride;
+    one.out += row * job.outStride;
+    one.begin += row;
+    one.end += row;
+    one.firstTile = one.tailTile = tile;
+    one.tailKeys = keys.data();
+    one.tailValues = values.data();
+    one.partials = nullptr;
+    base->attendF32(one);
+  }
+}
+
+// The numbers of a row whose blocks take the scale of the block `neighbour` places on.
+void readRow(const void* row, RowType type, int stride, int neighbour, float* out) {
+  const auto* q = static_cast<const std::int8_t*>(row);
+  const int blocks = (stride + kBlock - 1) / kBlock;
+  for (int i = 0; i < stride; ++i) {
+    std::uint16_t half = 0;
+    const int at = type == RowType::kInt8 ? stride + (i / kBlock + neighbour) % blocks * 2 : 2 * i;
+    std::memcpy(&half, q + at, sizeof half);
+    out[i] = halfToFloat(half) * (type == RowType::kInt8 ? static_cast<float>(q[i]) : 1.0f);
+  }
+}
+
+// Rule 4: a block is read by the scale of its neighbour.
+template <CacheType type>
+void scaleOfTheNeighbour(const AttentionJob& job) {
+  attendOver<type>(job, [](const void* row, RowType rowType, int stride, float* out) {
+    readRow(row, rowType, stride, 1, out);
+  });
+}
+
+// Rule 4: the rows of the pass are read as they were before they were quantised.
+struct Unrounded {
+  std::mutex mutex;
+  std::map<const void*, std::vector<float>> rows;  // by their place in the scratch
+};
+Unrounded& unrounded() {
+  static Unrounded rows;
+  return rows;
+}
+
+bool remembersTheRow(const float* x, int n, RowType type, void* out) {
+  if (type == RowType::kInt8) {
+    const std::lock_guard lock(unrounded().mutex);
+    unrounded().rows[out].assign(x, x + n);
+  }
+  return base->toCache(x, n, type, out);
+}
+
+template <CacheType type>
+void unroundedInThePass(const AttentionJob& job) {
+  attendOver<type>(job, [](const void* row, RowType rowType, int stride, float* out) {
+    const std::lock_guard lock(unrounded().mutex);
+    const auto found = unrounded().rows.find(row);
+    if (found == unrounded().rows.end()) return readRow(row, rowType, stride, 0, out);
+    std::copy(found->second.begin(), found->second.end(), out);
+  });
+}
+
+// Rule 4: every second int8 row loses the lowest bit of its numbers.
+bool coarserAtTimes(const float* x, int n, RowType type, void* out) {
+  static std::atomic<int> calls = 0;
+  const bool finite = base->toCache(x, n, type, out);
+  if (type != RowType::kInt8 || ++calls % 2 == 0) return finite;
+  for (int i = 0; i < n; ++i)
+    static_cast<std::int8_t*>(out)[i] &= ~1;
+  return finite;
+}
+
 // Rule 4: every second row is cut instead of rounded.
-bool cutToCacheAtTimes(const float* x, int n, CacheType type, void* out) {
+bool cutToCacheAtTimes(const float* x, int n, RowType type, void* out) {
   static int calls = 0;
   const bool finite = base->toCache(x, n, type, out);
-  if (++calls % 2 == 0 || type == CacheType::kF32) return finite;
+  if (++calls % 2 == 0 || type != RowType::kF16) return finite;
   for (int i = 0; i < n; ++i) {
     const auto cut = std::bit_cast<float>(std::bit_cast<std::uint32_t>(x[i]) & ~0x1FFFu);
     static_cast<std::uint16_t*>(out)[i] = floatToHalf(cut);
@@ -233,6 +326,24 @@ std::vector<Fault> plantFaults(const KernelSet& set, int vocabulary) {
   plant("ties to the higher index", "7", &KernelSet::pickExperts, tiesToTheHigherIndex);
   plant("last rank first", "7", &KernelSet::joinExperts, lastRankFirst);
   plant("coarse logits for several rows", "8", &KernelSet::matmulQuantized, coarseLogitsForSeveralRows);
+  return faults;
+}
+
+std::vector<Fault> plantCacheFaults(const KernelSet& set) {
+  base = &set;
+  unrounded().rows.clear();
+  std::vector<Fault> faults = {{"scale of the neighbour", "4", set},
+                               {"rows of the pass that are not quantised", "4", set},
+                               {"coarser rows at times", "4", set}};
+  KernelSet& neighbour = faults[0].kernels;
+  neighbour.attendVq8 = scaleOfTheNeighbour<CacheType::kVq8>;
+  neighbour.attendQ8 = scaleOfTheNeighbour<CacheType::kQ8>;
+  KernelSet& exact = faults[1].kernels;
+  exact.toCache = remembersTheRow;
+  exact.attendVq8 = unroundedInThePass<CacheType::kVq8>;
+  exact.attendQ8 = unroundedInThePass<CacheType::kQ8>;
+  neighbour.joinTiles = exact.joinTiles = nothingToJoin;
+  faults[2].kernels.toCache = coarserAtTimes;
   return faults;
 }
 

@@ -18,4 +18,7 @@ struct Fault {
 // REQUIRES: one call's result is used at a time (the faulty functions know their base by a global).
 std::vector<Fault> plantFaults(const kernels::KernelSet& base, int vocabulary);
 
+// Faults in quantised caches, of the types vq8 and q8. REQUIRES: as above.
+std::vector<Fault> plantCacheFaults(const kernels::KernelSet& base);
+
 }  // namespace tandem::test

@@ -5,13 +5,14 @@ import models
 
 EXPECTED = {"prefill = decode", "prefill in chunks", "row = itself", "fork is exact", "unused slots", "thread counts",
             "snapshot resumes",
-            "kernel sets", "tokenizer round trip", "speculation own-text", "speculation wrong"}
+            "kernel sets", "tokenizer round trip", "quantised cache bound", "the bound has teeth", "speculation own-text",
+            "speculation wrong"}
 wrong = []
 for name in (models.SMOLLM2, models.GEMMA3):
     status, result = models.call("verify", "-m", models.path(name))
     for check in result["checks"]:
         print(f"{name}: {check['check']:22} {check['largest_difference']:.2e} {check['differing_bits']} bits "
-              f"of {check['values']} values, {check['seconds']:.1f} s: {check['detail']}")
+              f"of {check['values']} values, {check['seconds']:.1f} s: {check['detail']}, {check.get('variation', 0):.4f}")
         if not check["passed"] or check["differing_bits"] or check["largest_difference"]:
             wrong.append(f"{name}: {check['check']}")
     missing = EXPECTED - {check["check"] for check in result["checks"]}

@@ -252,6 +252,7 @@ void TestEngineService::refusesParameters() {
 void TestEngineService::boundsTheContext() {
   ModelConfig config;
   config.contextLength = 8192;
+  config.headDim = 64;
   MemoryPlan plan;
   plan.cachePerToken = 1000;
   const auto bounded = [&](std::uint64_t available, int wanted, kernels::CacheType type, int parallel = 1) {
@@ -265,6 +266,8 @@ void TestEngineService::boundsTheContext() {
   QCOMPARE(bounded(1'000'000'000, 10'000, CacheType::kF16), 8192);
   QCOMPARE(bounded(4'000'000, 0, CacheType::kF16), 3000);
   QCOMPARE(bounded(4'000'000, 0, CacheType::kF32), 1500);
+  QCOMPARE(bounded(4'000'000, 0, CacheType::kVq8), 3921);  // 196 bytes in the place of 256
+  QCOMPARE(bounded(4'000'000, 0, CacheType::kQ8), 5649);   // 136
   QCOMPARE(bounded(1000, 0, CacheType::kF16), 0);
   QCOMPARE(bounded(4'000'000, 0, CacheType::kF16, 3), 1000);  // one of three
 }

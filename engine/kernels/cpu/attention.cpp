@@ -103,28 +103,30 @@ TANDEM_INLINE void writeOut(const AttentionJob& job, int first, const Block& blo
 }
 
 // All queries of the block at tile t.
-template <class T>
+template <CacheType type>
 TANDEM_INLINE void computeTile(const AttentionJob& job, int firstQuery, int t, Query together, Tile& tile,
                                Block& block, const Partial& partial) {
   const void* keys[kTile];
   const void* values[kTile];
-  Source<T> source = {keys, values};
+  Source source = {keys, values};
   if (t < job.tailTile) {
     const void* const* keyTile = job.keyTiles + (t - job.firstTile);
     const void* const* valueTile = job.valueTiles + (t - job.firstTile);
+    const std::size_t keyBytes = rowBytes(keyRows(type), job.stride);
+    const std::size_t valueBytes = rowBytes(valueRows(type), job.stride);
     for (int p = together.begin; p < together.end; ++p) {
-      keys[p] = static_cast<const T*>(*keyTile) + static_cast<std::size_t>(p) * job.stride;
-      values[p] = static_cast<const T*>(*valueTile) + static_cast<std::size_t>(p) * job.stride;
+      keys[p] = static_cast<const char*>(*keyTile) + p * keyBytes;
+      values[p] = static_cast<const char*>(*valueTile) + p * valueBytes;
     }
     if (t + 1 < job.tailTile) {
-      source.nextKeys = static_cast<const T*>(keyTile[1]);
-      source.nextValues = static_cast<const T*>(valueTile[1]);
+      source.nextKeys = static_cast<const char*>(keyTile[1]);
+      source.nextValues = static_cast<const char*>(valueTile[1]);
     }
   }
   const std::size_t at = static_cast<std::size_t>(t - job.tailTile) * kTile;
   if (t >= job.tailTile && job.tailStride == 0) source = {job.tailKeys + at, job.tailValues + at};
   if (t < job.tailTile || job.tailStride == 0) {
-    tileOf(source, together.begin, together.end, 0, block.count, block, tile, partial);
+    tileOf<type>(source, together.begin, together.end, 0, block.count, block, tile, partial);
     return;
   }
   for (int h = 0; h < block.count;) {  // a row's queries at a time: each row has keys of its own
@@ -135,8 +137,8 @@ TANDEM_INLINE void computeTile(const AttentionJob& job, int firstQuery, int t, Q
     const Query query = block.query[h];
     if (!query.empty()) {
       const std::size_t from = row * job.tailStride + at;
-      const Source<T> ofRow = {job.tailKeys + from, job.tailValues + from};
-      tileOf(ofRow, query.begin, query.end, h, count, block, tile, partial);
+      const Source ofRow = {job.tailKeys + from, job.tailValues + from};
+      tileOf<type>(ofRow, query.begin, query.end, h, count, block, tile, partial);
     }
     h += count;
   }
@@ -153,7 +155,7 @@ TANDEM_INLINE int lastTile(const AttentionJob& job) {
   return (end - 1) / kTile;
 }
 
-template <class T>
+template <CacheType type>
 TANDEM_INLINE void attend(const AttentionJob& job) {
   Tile tile;
   Block block;
@@ -176,7 +178,7 @@ TANDEM_INLINE void attend(const AttentionJob& job) {
         partial = {partial.max + first, partial.sum + first,
                    partial.out + static_cast<std::size_t>(first) * width};
       }
-      computeTile<T>(job, first, t, together, tile, block, partial);
+      computeTile<type>(job, first, t, together, tile, block, partial);
       if (!job.partials) merge(block, partial, state);
     }
     if (!job.partials) writeOut(job, first, block, state);
@@ -186,10 +188,16 @@ TANDEM_INLINE void attend(const AttentionJob& job) {
 }  // namespace
 
 void attendF16(const AttentionJob& job) {
-  attend<std::uint16_t>(job);
+  attend<CacheType::kF16>(job);
 }
 void attendF32(const AttentionJob& job) {
-  attend<float>(job);
+  attend<CacheType::kF32>(job);
+}
+void attendVq8(const AttentionJob& job) {
+  attend<CacheType::kVq8>(job);
+}
+void attendQ8(const AttentionJob& job) {
+  attend<CacheType::kQ8>(job);
 }
 
 void joinTiles(const AttentionJob& job) {

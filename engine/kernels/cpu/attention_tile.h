@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/kernels/arithmetic.h"
+#include "engine/kernels/cache_type.h"
 #include "engine/kernels/cpu/lanes16.h"
 
 namespace tandem::kernels::TANDEM_SET {
@@ -76,40 +77,79 @@ TANDEM_INLINE float* keyVector(Tile& tile, int key, int stride) {
   return tile.keys + static_cast<std::size_t>(run) * kRun * stride + vector * kWidest + half * kLanes;
 }
 
+// A row from element `at` on, whose elements load() and loadWidest() turn to fp32.
+template <RowType type>
+struct RowOf;
+template <>
+struct RowOf<RowType::kF16> {
+  using Row = const std::uint16_t*;
+  TANDEM_INLINE static Row begin(const void* row, int) { return static_cast<Row>(row); }
+};
+template <>
+struct RowOf<RowType::kF32> {
+  using Row = const float*;
+  TANDEM_INLINE static Row begin(const void* row, int) { return static_cast<Row>(row); }
+};
+template <>
+struct RowOf<RowType::kInt8> {
+  struct Row {
+    const std::int8_t* q;
+    const std::uint16_t* scales;
+    int at;
+    TANDEM_INLINE Row operator+(int i) const { return {q, scales, at + i}; }
+    TANDEM_INLINE __m128 scale() const { return _mm_cvtph_ps(_mm_cvtsi32_si128(scales[at / kBlock])); }
+  };
+  TANDEM_INLINE static Row begin(const void* row, int stride) {
+    const auto* q = static_cast<const std::int8_t*>(row);
+    return {q, reinterpret_cast<const std::uint16_t*>(q + stride), 0};
+  }
+};
+using Int8Row = RowOf<RowType::kInt8>::Row;
+
+TANDEM_INLINE F8 load(Int8Row row) {
+  const __m128i q = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(row.q + row.at));
+  return {_mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(q)), _mm256_broadcastss_ps(row.scale()))};
+}
+TANDEM_INLINE Widest loadWidest(Int8Row row) {
+#ifdef __AVX512BW__
+  const __m128i q = _mm_loadu_si128(reinterpret_cast<const __m128i*>(row.q + row.at));
+  return {_mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(q)), _mm512_broadcastss_ps(row.scale()))};
+#else
+  return load(row);
+#endif
+}
+
 // Where a tile's keys and values are, and those of the tile after it, which are asked for meanwhile.
-template <class T>
 struct Source {
   const void* const* keys;
   const void* const* values;
-  const T* nextKeys = nullptr;  // (key, stride); null: unknown
-  const T* nextValues = nullptr;
+  const char* nextKeys = nullptr;  // row after row; null: unknown
+  const char* nextValues = nullptr;
 };
 
-template <class T>
-TANDEM_INLINE void prefetchRow(const T* rows, int p, int stride) {
-  const char* row = reinterpret_cast<const char*>(rows + static_cast<std::size_t>(p) * stride);
-  for (std::size_t at = 0; at < stride * sizeof(T); at += 64)
+TANDEM_INLINE void prefetchRow(const char* rows, int p, std::size_t bytes) {
+  const char* row = rows + p * bytes;
+  for (std::size_t at = 0; at < bytes; at += 64)
     _mm_prefetch(row + at, _MM_HINT_T1);  // more of them may be on their way than into the first level
 }
 
 // Keys begin … end - 1 of the tile to fp32; the others of their runs are zeros, which no weight will meet.
-template <class T>
-TANDEM_INLINE void loadKeys(const Source<T>& source, int begin, int end, int stride, Tile& tile) {
+template <RowType type>
+TANDEM_INLINE void loadKeys(const Source& source, int begin, int end, int stride, Tile& tile) {
   for (int p = begin / kRun * kRun; p < (end + kRun - 1) / kRun * kRun; ++p) {
     float* to = keyVector(tile, p, stride);
     const bool visible = p >= begin && p < end;
-    if (source.nextKeys) prefetchRow(source.nextKeys, p, stride);
+    if (source.nextKeys) prefetchRow(source.nextKeys, p, rowBytes(type, stride));
     for (int i = 0; i < stride; i += kLanes, to += 8 * kWidest)
-      store(to, visible ? load(static_cast<const T*>(source.keys[p]) + i) : zero());
+      store(to, visible ? load(RowOf<type>::begin(source.keys[p], stride) + i) : zero());
   }
 }
-template <class T>
-TANDEM_INLINE void loadValues(const Source<T>& source, int begin, int end, int stride, int width,
-                              Tile& tile) {
+template <RowType type>
+TANDEM_INLINE void loadValues(const Source& source, int begin, int end, int stride, int width, Tile& tile) {
   for (int p = begin; p < end; ++p) {
-    const T* from = static_cast<const T*>(source.values[p]);
+    const auto from = RowOf<type>::begin(source.values[p], stride);
     float* to = tile.values + static_cast<std::size_t>(p) * width;
-    if (source.nextValues) prefetchRow(source.nextValues, p, stride);
+    if (source.nextValues) prefetchRow(source.nextValues, p, rowBytes(type, stride));
     for (int i = 0; i < stride; i += kLanes)
       store(to + i, load(from + i));
     if (stride < width) store(to + stride, zero());
@@ -242,7 +282,7 @@ TANDEM_INLINE void valuesOf(const ValueAt& valueAt, const float* weights, int wi
       sum[h][j] = broadcast<Widest>(0.0f);
   }
   for (int p = begin; p < end; ++p) {
-    const auto* value = valueAt(p);
+    const auto value = valueAt(p);
     Widest w[Q];
     TANDEM_UNROLL
     for (int h = 0; h < Q; ++h)
@@ -319,19 +359,22 @@ TANDEM_INLINE void weightsOfTile(const Tile& tile, int begin, int end, int first
 // Queries first … first + count - 1 of the block over a tile, of which keys begin … end - 1 are there.
 // Queries that see nothing of it are left out. Values that few queries ask for are turned to fp32 as they are
 // read, others once for all.
-template <class T>
-TANDEM_INLINE void tileOf(const Source<T>& source, int begin, int end, int first, int count, Block& block,
+template <CacheType type>
+TANDEM_INLINE void tileOf(const Source& source, int begin, int end, int first, int count, Block& block,
                           Tile& tile, const Partial& partial) {
-  loadKeys(source, begin, end, block.stride, tile);
+  constexpr RowType kValues = valueRows(type);
+  loadKeys<keyRows(type)>(source, begin, end, block.stride, tile);
   weightsOfTile(tile, begin, end, first, count, block, partial);
   if (count <= kValueQueries && block.stride == block.width) {
     for (int p = 0; source.nextValues && p < kTile; ++p)
-      prefetchRow(source.nextValues, p, block.stride);
-    const auto valueAt = [&](int p) { return static_cast<const T*>(source.values[p]); };
+      prefetchRow(source.nextValues, p, rowBytes(kValues, block.stride));
+    const auto valueAt = [&](int p) { return RowOf<kValues>::begin(source.values[p], block.stride); };
     valuesOfTile(valueAt, first, count, block, partial);
   } else {
-    loadValues(source, begin, end, block.stride, block.width, tile);
-    const auto valueAt = [&](int p) { return tile.values + static_cast<std::size_t>(p) * block.width; };
+    loadValues<kValues>(source, begin, end, block.stride, block.width, tile);
+    const auto valueAt = [&](int p) -> const float* {
+      return tile.values + static_cast<std::size_t>(p) * block.width;
+    };
     valuesOfTile(valueAt, first, count, block, partial);
   }
 }

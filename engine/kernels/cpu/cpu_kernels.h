@@ -21,9 +21,11 @@ void matmulFloat(const PackedMatrix& w, const float* x, int rows, int groupBegin
 void rmsNorm(const float* x, const float* weight, int n, float eps, float* out);
 void ropeAdjacent(float* head, const float* cosine, const float* sine, int pairs);
 void ropeHalves(float* head, const float* cosine, const float* sine, int pairs);
-bool toCache(const float* x, int n, CacheType type, void* out);
+bool toCache(const float* x, int n, RowType type, void* out);
 void attendF16(const AttentionJob& job);
 void attendF32(const AttentionJob& job);
+void attendVq8(const AttentionJob& job);
+void attendQ8(const AttentionJob& job);
 void joinTiles(const AttentionJob& job);
 void gatedActivation(float* gate, const float* up, int n, Activation activation);
 void sigmoidGate(float* x, const float* gate, int n);

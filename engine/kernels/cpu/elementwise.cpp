@@ -37,6 +37,41 @@ TANDEM_INLINE std::int16_t sumOf(__m256i sixteen) {  // of 16 int16
   return static_cast<std::int16_t>(_mm_cvtsi128_si32(s));
 }
 
+// Writes a block's `count` numbers, a multiple of eight, and its scale, which is returned too.
+TANDEM_INLINE float toInt8Block(const F8 (&v)[4], int count, std::int8_t* q, std::uint16_t* scale) {
+  const float amax = maximum(maxOf(maxOf(absOf(v[0]), absOf(v[1])), maxOf(absOf(v[2]), absOf(v[3]))));
+  const __m128i half = _mm_cvtps_ph(_mm_set_ss(amax / 127.0f), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  const float d = _mm_cvtss_f32(_mm_cvtph_ps(half)), inverse = d > 0 ? 1.0f / d : 0.0f;
+  *scale = static_cast<std::uint16_t>(_mm_cvtsi128_si32(half));
+  for (int i = 0; i < count; i += 8) {
+    const F8 bounded = maxOf(minOf(v[i / 8] * all(inverse), all(127.0f)), all(-127.0f));
+    const __m256i n = _mm256_cvtps_epi32(bounded.v);
+    const __m128i sixteen = _mm_packs_epi32(_mm256_castsi256_si128(n), _mm256_extracti128_si256(n, 1));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(q + i), _mm_packs_epi16(sixteen, sixteen));
+  }
+  return d;
+}
+
+TANDEM_INLINE bool toInt8(const float* x, int n, void* out) {
+  const int stride = (n + 7) / 8 * 8;
+  auto* q = static_cast<std::int8_t*>(out);
+  auto* scales = reinterpret_cast<std::uint16_t*>(q + stride);
+  for (int begin = 0; begin < stride; begin += kBlock) {
+    F8 v[4];
+    bool finite = true;
+    for (int i = 0; i < 4; ++i) {
+      const int left = n - begin - 8 * i;
+      v[i] = left >= 8 ? load(x + begin + 8 * i) : left > 0 ? loadSome(x + begin + 8 * i, left) : zero();
+      finite &= allFinite(v[i]);
+    }
+    if (!finite) return false;
+    const int count = stride - begin < kBlock ? stride - begin : kBlock;
+    const float d = toInt8Block(v, count, q + begin, scales + begin / kBlock);
+    if (!(d < __builtin_inff())) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool quantizeRow(const float* x, int k, int row, const QuantizedRows& out) {
@@ -106,12 +141,13 @@ void ropeHalves(float* head, const float* cosine, const float* sine, int pairs) 
   }
 }
 
-bool toCache(const float* x, int n, CacheType type, void* out) {
+bool toCache(const float* x, int n, RowType type, void* out) {
+  if (type == RowType::kInt8) return toInt8(x, n, out);
   bool finite = true;
   for (int i = 0; i < n; i += 8) {
     const int some = n - i < 8 ? n - i : 8;
     const F8 v = some == 8 ? load(x + i) : loadSome(x + i, some);
-    if (type == CacheType::kF32) {
+    if (type == RowType::kF32) {
       storeSome(static_cast<float*>(out) + i, v, some);
       finite &= allFinite(v);
       continue;

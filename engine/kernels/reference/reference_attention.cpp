@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "engine/kernels/arithmetic.h"
@@ -11,9 +12,15 @@
 namespace tandem::kernels::reference {
 namespace {
 
-template <CacheType type>
-float cacheElement(const void* row, int i) {
-  if constexpr (type == CacheType::kF16) return halfToFloat(static_cast<const std::uint16_t*>(row)[i]);
+template <RowType type>
+float cacheElement(const void* row, int stride, int i) {
+  if constexpr (type == RowType::kInt8) {
+    const auto* q = static_cast<const std::int8_t*>(row);
+    std::uint16_t scale;
+    std::memcpy(&scale, q + stride + i / kBlock * sizeof scale, sizeof scale);
+    return halfToFloat(scale) * static_cast<float>(q[i]);
+  }
+  if constexpr (type == RowType::kF16) return halfToFloat(static_cast<const std::uint16_t*>(row)[i]);
   return static_cast<const float*>(row)[i];
 }
 
@@ -24,10 +31,12 @@ struct KeyAndValue {
   const void* value;
   KeyAndValue(const AttentionJob& job, int row, int position) {
     const int tile = position / kTile;
-    const std::size_t bytes = position % kTile * job.stride * cacheElementBytes(type);
     if (tile < job.tailTile) {
-      key = static_cast<const std::byte*>(job.keyTiles[tile - job.firstTile]) + bytes;
-      value = static_cast<const std::byte*>(job.valueTiles[tile - job.firstTile]) + bytes;
+      const std::size_t slot = position % kTile;
+      key = static_cast<const std::byte*>(job.keyTiles[tile - job.firstTile]) +
+            slot * rowBytes(keyRows(type), job.stride);
+      value = static_cast<const std::byte*>(job.valueTiles[tile - job.firstTile]) +
+              slot * rowBytes(valueRows(type), job.stride);
     } else {
       const std::size_t at = row * job.tailStride + position - job.tailTile * kTile;
       key = job.tailKeys[at];
@@ -50,7 +59,8 @@ TilePart tilePart(const AttentionJob& job, int row, const float* q, int begin, i
     const KeyAndValue<type> at(job, row, p);
     float lanes[kLanes] = {};
     for (int i = 0; i < job.headDim; ++i)
-      lanes[i % kLanes] = std::fmaf(q[i], cacheElement<type>(at.key, i), lanes[i % kLanes]);
+      lanes[i % kLanes] =
+          std::fmaf(q[i], cacheElement<keyRows(type)>(at.key, job.stride, i), lanes[i % kLanes]);
     const float score = fold(lanes) * job.scale;
     weights[p % kTile] = job.softCap > 0 ? softCap(score, job.softCap) : score;
   }
@@ -68,7 +78,8 @@ TilePart tilePart(const AttentionJob& job, int row, const float* q, int begin, i
   for (int p = begin; p < end; ++p) {
     const KeyAndValue<type> at(job, row, p);
     for (int i = 0; i < job.headDim; ++i)
-      part.out[i] = std::fmaf(weights[p % kTile], cacheElement<type>(at.value, i), part.out[i]);
+      part.out[i] =
+          std::fmaf(weights[p % kTile], cacheElement<valueRows(type)>(at.value, job.stride, i), part.out[i]);
   }
   return part;
 }
@@ -140,6 +151,12 @@ void attendF16(const AttentionJob& job) {
 }
 void attendF32(const AttentionJob& job) {
   attend<CacheType::kF32>(job);
+}
+void attendVq8(const AttentionJob& job) {
+  attend<CacheType::kVq8>(job);
+}
+void attendQ8(const AttentionJob& job) {
+  attend<CacheType::kQ8>(job);
 }
 
 void joinTiles(const AttentionJob& job) {

@@ -14,6 +14,8 @@ namespace reference {
 
 void attendF16(const AttentionJob& job);
 void attendF32(const AttentionJob& job);
+void attendVq8(const AttentionJob& job);
+void attendQ8(const AttentionJob& job);
 void joinTiles(const AttentionJob& job);
 
 }  // namespace reference

@@ -163,10 +163,34 @@ void ropeHalves(float* head, const float* cosine, const float* sine, int pairs) 
     rotate(head[i], head[i + pairs], cosine[i], sine[i]);
 }
 
-bool toCache(const float* x, int n, CacheType type, void* out) {
+// The row of q, then the scales of its blocks.
+bool toInt8(const float* x, int n, void* out) {
+  const int stride = roundUp(n, kLanes);
+  auto* q = static_cast<std::int8_t*>(out);
+  for (int begin = 0; begin < n; begin += kBlock) {
+    const int count = std::min(kBlock, n - begin);
+    if (!std::all_of(x + begin, x + begin + count, [](float v) { return std::isfinite(v); })) return false;
+    float amax = 0;
+    for (int i = 0; i < count; ++i)
+      amax = std::max(amax, std::fabs(x[begin + i]));
+    const std::uint16_t scale = floatToHalf(amax / 127.0f);
+    const float d = halfToFloat(scale), inverse = d > 0 ? 1.0f / d : 0.0f;
+    if (!std::isfinite(d)) return false;
+    for (int i = 0; i < count; ++i) {
+      const float nearest = roundEven(x[begin + i] * inverse);
+      q[begin + i] = static_cast<std::int8_t>(std::clamp(nearest, -127.0f, 127.0f));
+    }
+    std::memcpy(q + stride + begin / kBlock * sizeof scale, &scale, sizeof scale);
+  }
+  std::fill(q + n, q + stride, std::int8_t{0});
+  return true;
+}
+
+bool toCache(const float* x, int n, RowType type, void* out) {
+  if (type == RowType::kInt8) return toInt8(x, n, out);
   bool finite = true;
   for (int i = 0; i < n; ++i) {
-    if (type == CacheType::kF16) {
+    if (type == RowType::kF16) {
       const std::uint16_t h = floatToHalf(x[i]);
       static_cast<std::uint16_t*>(out)[i] = h;
       finite &= (h & 0x7C00u) != 0x7C00u;
@@ -313,6 +337,8 @@ const KernelSet& referenceKernels() {
       .toCache = toCache,
       .attendF16 = reference::attendF16,
       .attendF32 = reference::attendF32,
+      .attendVq8 = reference::attendVq8,
+      .attendQ8 = reference::attendQ8,
       .joinTiles = reference::joinTiles,
       .gatedActivation = gatedActivation,
       .sigmoidGate = sigmoidGate,
