@@ -160,6 +160,10 @@ void Chat::onFinished(const GenerationStats& stats) {
   if (stats.finish == FinishReason::kFailed) return;  // the reason follows
   endLine();
   wait_ = Wait::kEndOfAnswer;
+  if (stats.fromResponse) {
+    return notice(std::string("[") + finishReasonName(stats.finish) + ": " +
+                  std::to_string(stats.completionTokens) + " tokens, response cache]");
+  }
   char figures[160];
   std::snprintf(figures, sizeof figures, "[%s: %d tokens, %.1f/s, %.2f a round]",
                 finishReasonName(stats.finish), stats.completionTokens, stats.decodeTokensPerSecond(),

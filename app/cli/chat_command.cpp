@@ -34,6 +34,7 @@ struct ChatOptions {
   std::string system;
   StoreUse store = StoreUse::kOn;
   int tokens = 0;
+  bool responseCache = false;
 
   OptionTable table() {
     OptionTable table = {
@@ -50,6 +51,7 @@ struct ChatOptions {
     append(table, engineTable(engine));
     append(table, contextTable(engine));
     append(table, cacheTable(engine));
+    append(table, responseTable(responseCache));
     return table;
   }
 };
@@ -131,6 +133,7 @@ Result<int> chat(const ChatOptions& options) {
     defaults.stopTokens = options.ends.stopTokens;
     defaults.constraint = std::move(*form);
     defaults.speculation = options.speculation;
+    defaults.responseCache = options.responseCache;
     defaults.keepsTexts = options.store == StoreUse::kOn;
     service.setDefaults(defaults, options.system);
     if (!info->hasChatTemplate) {

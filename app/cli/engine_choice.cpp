@@ -120,6 +120,17 @@ OptionTable cacheTable(EngineChoice& choice) {
   };
 }
 
+OptionTable responseTable(bool& responseCache) {
+  responseCache = false;
+  const auto set = [&responseCache](std::string_view value) -> Status {
+    if (value != "on" && value != "off") return badArgument("must be on or off", "response-cache");
+    responseCache = value == "on";
+    return {};
+  };
+  return {{"--response-cache", 0, "on|off",
+           "give a greedy request that is the same to the token its earlier answer again (off)", set}};
+}
+
 OptionTable speculationTable(SpeculationOptions& speculation) {
   return {
       {"--spec", 0, "NAMES",

@@ -29,6 +29,9 @@ OptionTable contextTable(EngineChoice& choice);  // --ctx
 // the automatic budget.
 OptionTable cacheTable(EngineChoice& choice);
 
+// --response-cache. Sets it off.
+OptionTable responseTable(bool& responseCache);
+
 OptionTable speculationTable(SpeculationOptions& speculation);  // --spec, --shape, --relax-tau, --relax-rank
 OptionTable draftModelTable(EngineChoice& choice);              // --draft-model
 

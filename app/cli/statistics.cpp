@@ -19,6 +19,7 @@ nlohmann::json statisticsJson(const GenerationStats& s) {
   }
   return {{"prompt_tokens", s.promptTokens},
           {"cached_tokens", s.cachedTokens},
+          {"cache_source", cacheSourceName(s)},
           {"completion_tokens", s.completionTokens},
           {"prefill_ms", s.prefillMs},
           {"ttft_ms", s.ttftMs},

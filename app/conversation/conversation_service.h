@@ -38,6 +38,7 @@ struct AnswerSettings {
   ConstraintSpec constraint = {};        // what each answer's text must be; not stored
   SpeculationOptions speculation;
   bool keepsTexts = true;         // ended answers and their prompts serve later drafts (docs/storage.md)
+  bool responseCache = false;     // sent and edited messages may be answered from it; not stored
   bool regenerateSamples = true;  // false: Regenerate repeats with the conversation's own sampling
 };
 

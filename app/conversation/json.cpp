@@ -227,23 +227,24 @@ std::string samplingKindFromJson(std::string_view text) {
 
 std::string statsToJson(const GenerationStats& s) {
   const Json acceptedBy(s.acceptedBy), draftedBy(s.draftedBy);
-  return Json{{"prompt_tokens", s.promptTokens},
-              {"cached_tokens", s.cachedTokens},
-              {"completion_tokens", s.completionTokens},
-              {"queue_ms", s.queueMs},
-              {"prefill_ms", s.prefillMs},
-              {"ttft_ms", s.ttftMs},
-              {"decode_ms", s.decodeMs},
-              {"total_ms", s.totalMs},
-              {"rounds", s.rounds},
-              {"drafted", s.drafted},
-              {"accepted", s.accepted},
-              {"accepted_by", acceptedBy},
-              {"drafted_by", draftedBy},
-              {"finish", finishReasonName(s.finish)},
-              {"seed", s.seed},
-              {"logits_fingerprint", s.logitsFingerprint}}
-      .dump();
+  Json json{{"prompt_tokens", s.promptTokens},
+            {"cached_tokens", s.cachedTokens},
+            {"completion_tokens", s.completionTokens},
+            {"queue_ms", s.queueMs},
+            {"prefill_ms", s.prefillMs},
+            {"ttft_ms", s.ttftMs},
+            {"decode_ms", s.decodeMs},
+            {"total_ms", s.totalMs},
+            {"rounds", s.rounds},
+            {"drafted", s.drafted},
+            {"accepted", s.accepted},
+            {"accepted_by", acceptedBy},
+            {"drafted_by", draftedBy},
+            {"finish", finishReasonName(s.finish)},
+            {"seed", s.seed},
+            {"logits_fingerprint", s.logitsFingerprint}};
+  if (s.fromResponse) json["from_response"] = true;
+  return json.dump();
 }
 
 std::optional<GenerationStats> statsFromJson(std::string_view text) {
@@ -266,6 +267,7 @@ std::optional<GenerationStats> statsFromJson(std::string_view text) {
   readName(json, "finish", finishReasonName, FinishReason::kStopToken, s.finish);
   read(json, "seed", s.seed);
   read(json, "logits_fingerprint", s.logitsFingerprint);
+  read(json, "from_response", s.fromResponse);
   return s;
 }
 

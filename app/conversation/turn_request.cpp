@@ -67,7 +67,7 @@ storage::JournalRow journalRow(const Turn& turn, const GenerationStats& stats,
   row.accepted = stats.accepted;
   row.acceptedByJson = acceptedByToJson(stats);
   row.tokensPerRound = stats.tokensPerRound();
-  row.cacheSource = stats.cachedTokens > 0 ? "prefix" : "none";
+  row.cacheSource = cacheSourceName(stats);
   row.sampling = turn.samplingKind;
   row.temperature = sampling.temperature;
   row.topP = sampling.topP;

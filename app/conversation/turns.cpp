@@ -139,6 +139,8 @@ void ConversationService::Impl::submit(const TurnPtr& turn) {
   request.stopTokens = turn->settings.stopTokens;
   request.constraint = turn->settings.constraint;
   request.speculation = turn->settings.speculation;
+  request.fromResponses =
+      turn->settings.responseCache && (turn->kind == Turn::Kind::kSend || turn->kind == Turn::Kind::kEdit);
   turn->view = {};
   turn->handle =
       backend_.submit(std::move(request), [this, inbox = inbox_, turn](service::GenerationEvent event) {

@@ -120,6 +120,9 @@ struct GenerateRequest {
   bool fingerprint = false;        // whether GenerationStats::logitsFingerprint is wanted; it takes time
   bool cached = true;              // whether it may go on from earlier texts and is kept for later ones
   std::int64_t conversation = 0;   // whose text it is, for the cache's list; 0: none
+  // Whether a greedy answer may be the one that the same request got before, and is kept for it
+  // (response_cache.h). Not for whatever measures, or wants another answer.
+  bool fromResponses = false;
   // Chat: answers in `messages` that come without ids, in a reader's copy, are looked up among those that
   // were written to such requests, and what the copy lacks is put back (answer_memory.h). Not for
   // conversations of the store, which bring the ids.

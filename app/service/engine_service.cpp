@@ -120,6 +120,10 @@ std::string EngineService::diskTrouble() const {
 }
 
 void EngineService::forgetConversation(std::int64_t conversation) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (responses_) responses_->dropConversation(conversation);
+  }
   const auto cache = this->cache();
   if (cache) cache->dropConversation(conversation);
   if (cache && cache->disk()) {
@@ -182,6 +186,7 @@ void EngineService::runLoad(const LoadPtr& load) {
     current_ = engine_->model();
     cache_ = engine_->cache();
     answers_ = engine_->answers();
+    responses_ = engine_->responses();
     info_ = engine_->info();
   }
   queue_->endLoad(load, engine_->info());
@@ -208,8 +213,10 @@ void EngineService::startPrepared() {
   try {
     Result<Prepared> prepared = preparing.prepared.get();
     if (!prepared) return queue_->end(request, failure(*request, prepared.error()));
+    const bool repeatable = mayRepeat(request->what, prepared->chosen);
     SlotRequest slot = slotRequest(request, std::move(*prepared));
     if (!queue_->begin(request)) return queue_->end(request, FinishedEvent());
+    if (repeatable && repeat(request, slot)) return;
     if (slots_->running() == 0 && isRouted(slot.generation.speculation)) {
       // A pass that fails here fails again in the request's own, which tells it.
       const Status measured = engine_->generator().prepareRouting(&request->cancelled);
@@ -240,31 +247,62 @@ SlotRequest EngineService::slotRequest(const RequestPtr& request, Prepared prepa
                      .fingerprint = what.fingerprint,
                      .cache = what.cached ? engine_->cache().get() : nullptr,
                      .conversation = what.conversation};
+  const auto response = mayRepeat(what, prepared.chosen) ? std::make_shared<Response>() : nullptr;
   slot.callbacks = {
       .prefill =
           [this, request](int done, int total) {
             queue_->send(request, PrefillEvent{done, total});
           },
-      .piece = [this, request](TextPiece piece) { queue_->send(request, PieceEvent{std::move(piece)}); },
+      .piece =
+          [this, request, response](TextPiece piece) {
+            if (response) response->pieces.push_back(piece);
+            queue_->send(request, PieceEvent{std::move(piece)});
+          },
       .round = [this, request](const RoundReport& report) { queue_->send(request, RoundEvent{report}); },
       .warning = [this, request](
                      std::string sentence) { queue_->send(request, WarningEvent{std::move(sentence)}); }};
   slot.cancel = &request->cancelled;
-  slot.ended = [this, request, prompt = std::move(prepared.prompt), chosen = std::move(prepared.chosen),
-                waited = waitedMs(*request)](GenerationOutcome outcome) {
+  slot.ended = [this, request, response, prompt = std::move(prepared.prompt),
+                chosen = std::move(prepared.chosen), waited = waitedMs(*request)](GenerationOutcome outcome) {
     GenerationStats& stats = outcome.stats;
     stats.queueMs = waited;
     if (stats.completionTokens > 0) stats.ttftMs += waited;
     stats.totalMs += waited;
-    if (outcome.status.ok() && !outcome.tokens.empty() && request->what.recallsAnswers &&
-        request->what.answerSoFar.empty())
-      engine_->answers()->keep(request->what.messages,
-                               writtenAnswer(*engine_->model(), prompt, request->what, outcome));
+    if (outcome.status.ok()) keep(*request, prompt, outcome);
+    if (outcome.status.ok() && response) {
+      response->stats = stats;
+      response->reasoning = outcome.reasoning;
+      engine_->responses()->insert(responseKey(request->what, prompt), std::move(*response),
+                                   request->what.conversation);
+    }
     if (outcome.status.ok())
       return queue_->end(request, FinishedEvent{stats, prompt, std::move(outcome.reasoning), chosen});
     queue_->end(request, FailedEvent{outcome.status.error(), stats, chosen});
   };
   return slot;
+}
+
+bool EngineService::repeat(const RequestPtr& request, const SlotRequest& slot) {
+  const Generation& generation = slot.generation;
+  const auto response = engine_->responses()->find(responseKey(request->what, generation.prompt));
+  const Tokenizer& tokenizer = engine_->model()->tokenizer();
+  // What decides no text is not in the key, but may be refused.
+  if (!response || !checkGeneration(generation, tokenizer, generation.contextLength).ok()) return false;
+  GenerationStats stats = repeatedStats(*response);
+  queue_->send(request, PrefillEvent{stats.promptTokens, stats.promptTokens});
+  for (const TextPiece& piece : response->pieces)
+    queue_->send(request, PieceEvent{piece});
+  keep(*request, generation.prompt, {.status = {}, .stats = stats, .tokens = response->tokens()});
+  stats.queueMs = stats.ttftMs = stats.totalMs = waitedMs(*request);
+  queue_->end(request, FinishedEvent{stats, generation.prompt, response->reasoning, std::nullopt});
+  return true;
+}
+
+void EngineService::keep(const Request& request, const std::vector<TokenId>& prompt,
+                         const GenerationOutcome& outcome) {
+  const GenerateRequest& what = request.what;
+  if (!what.recallsAnswers || outcome.tokens.empty() || !what.answerSoFar.empty()) return;
+  engine_->answers()->keep(what.messages, writtenAnswer(*engine_->model(), prompt, what, outcome));
 }
 
 }  // namespace tandem::service

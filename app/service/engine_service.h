@@ -61,6 +61,10 @@ class EngineService : public EngineBackend {
   bool busy() const { return preparing_ || (slots_ && slots_->running() > 0); }
   void work();
   SlotRequest slotRequest(const RequestPtr& request, Prepared prepared);
+  // Gives the request the answer that it got before; false: there is none, or it may not have it.
+  bool repeat(const RequestPtr& request, const SlotRequest& slot);
+  // What later requests may need of an answer.
+  void keep(const Request& request, const std::vector<TokenId>& prompt, const GenerationOutcome& outcome);
 
   const EngineOptions options_;
   EventLanes lanes_{options_.parallel == 1 ? 1 : EventLanes::kMost};
@@ -71,6 +75,7 @@ class EngineService : public EngineBackend {
   std::shared_ptr<const Model> current_;
   std::shared_ptr<PrefixCache> cache_;
   std::shared_ptr<AnswerMemory> answers_;
+  std::shared_ptr<ResponseCache> responses_;
   std::optional<ModelInfo> info_;
 
   // The worker's.

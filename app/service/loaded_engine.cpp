@@ -78,6 +78,7 @@ Result<std::unique_ptr<LoadedEngine>> LoadedEngine::make(const std::string& path
     loaded->cache_->setDisk(std::make_shared<DiskCache>(
         engine.disk, loaded->info_.fingerprint, loaded->decoder_->newSequence(), loaded->info_.vocabSize));
   }
+  loaded->responses_ = std::make_shared<ResponseCache>(engine.responses);
   loaded->info_.loadMs = watch.ms();
   if (engine.openStore) loaded->generator_.speculation().store = engine.openStore(loaded->info_.vocabulary);
   if (!options.draftModelPath.empty()) loaded->addDraftModel(options, engine);

@@ -9,6 +9,7 @@
 
 #include "app/service/answer_memory.h"
 #include "app/service/engine_backend.h"
+#include "app/service/response_cache.h"
 #include "engine/cache/disk_cache.h"
 #include "engine/constraint/constraint_cache.h"
 #include "engine/model/decoder.h"
@@ -31,6 +32,8 @@ struct EngineOptions {
   PrefixCacheOptions cache = {};
   // The tier below it on disk; without a folder, or without a cache, there is none.
   DiskCacheOptions disk = {};
+  // Of answers to whole requests that ask for it.
+  ResponseCacheOptions responses = {};
 };
 
 class LoadedEngine {
@@ -50,6 +53,8 @@ class LoadedEngine {
   const ModelInfo& info() const { return info_; }
   // Of texts that were read; null: none.
   const std::shared_ptr<PrefixCache>& cache() const { return cache_; }
+  // Of answers to whole requests.
+  const std::shared_ptr<ResponseCache>& responses() const { return responses_; }
   // Of requests whose answers come back without ids.
   const std::shared_ptr<AnswerMemory>& answers() const { return answers_; }
 
@@ -64,6 +69,7 @@ class LoadedEngine {
   std::shared_ptr<const Model> model_;
   std::unique_ptr<Decoder> decoder_;
   std::shared_ptr<PrefixCache> cache_;
+  std::shared_ptr<ResponseCache> responses_;
   const std::shared_ptr<AnswerMemory> answers_ = std::make_shared<AnswerMemory>();
   Generator generator_;
   ConstraintCache constraints_;

@@ -26,6 +26,11 @@ const char* tokenOriginName(TokenOrigin origin) {
   return "plain";
 }
 
+const char* cacheSourceName(const GenerationStats& stats) {
+  if (stats.fromResponse) return "response";
+  return stats.cachedTokens > 0 ? "prefix" : "none";
+}
+
 const char* finishReasonName(FinishReason reason) {
   switch (reason) {
     case FinishReason::kEndToken:

@@ -69,6 +69,7 @@ struct SamplingParams {
     return repetitionPenalty != 1.0f || presencePenalty != 0.0f || frequencyPenalty != 0.0f;
   }
   bool changesScores() const { return penalises() || noRepeatNgramSize > 0 || !logitBias.empty(); }
+  bool operator==(const SamplingParams&) const = default;
 };
 
 inline constexpr int kMaxDraftNodes = 31;  // with the certain token 32 rows of one pass
@@ -177,10 +178,12 @@ struct GenerationStats {
   FinishReason finish = FinishReason::kEndToken;
   std::uint64_t seed = 0;
   std::uint64_t logitsFingerprint = 0;  // hash of the bits of every chosen row's logits, in order; 0: none
+  bool fromResponse = false;  // the same request's answer given again, without a pass: there is no rate
 
   int rejected() const { return drafted - accepted; }
   double decodeTokensPerSecond() const {
-    return decodeMs > 0 && completionTokens > 1 ? (completionTokens - 1) * 1000.0 / decodeMs : 0;
+    return !fromResponse && decodeMs > 0 && completionTokens > 1 ? (completionTokens - 1) * 1000.0 / decodeMs
+                                                                 : 0;
   }
   double prefillTokensPerSecond() const {
     return prefillMs > 0 ? (promptTokens - cachedTokens) * 1000.0 / prefillMs : 0;
@@ -191,5 +194,7 @@ struct GenerationStats {
   }
   double acceptance() const { return drafted > 0 ? static_cast<double>(accepted) / drafted : 0; }
 };
+// What spared work: "response", "prefix" (of the prompt), "none".
+const char* cacheSourceName(const GenerationStats& stats);
 
 }  // namespace tandem

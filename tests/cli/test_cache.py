@@ -61,6 +61,24 @@ class Cache(client.CliTest):
         self.good("chat", "-n", "4", "--no-cache", stdin=QUESTION)
         self.assertEqual(self.files(), [])
 
+    def test_an_equal_request_is_answered_from_its_response(self):
+        lines = QUESTION + b"/new\n" + QUESTION + b"And of Spain?\n"
+        found = {}
+        for choice in "on", "off":
+            answers = self.good_json("chat", "-n", "12", "--response-cache", choice, stdin=lines)["messages"][1::2]
+            found[choice] = [answer["stats"]["cache_source"] for answer in answers]
+            ids = [answer["ids"] for answer in answers]
+            self.assertEqual(ids, found.setdefault("ids", ids))
+        self.assertEqual(found["on"], ["response", "prefix"])
+        self.assertEqual(found["off"], ["prefix", "prefix"])
+        told = self.run_cli("chat", "-n", "12", "--response-cache", "on", "-m", client.SMOLLM2,
+                            stdin=QUESTION + b"/new\n" + QUESTION)
+        self.assertIn(b"response cache]", told.stderr)
+        plain = self.run_cli("chat", "-n", "12", "-m", client.SMOLLM2, stdin=QUESTION + b"/new\n" + QUESTION)
+        self.assertNotIn(b"response cache", plain.stderr)
+        self.assertEqual(told.stdout, plain.stdout)
+        self.assertIn("on or off", self.bad("chat", "--response-cache", "yes"))
+
     def test_two_processes(self):
         found = self.good_json("disk-restore-check", "--tokens", "1100")
         self.assertTrue(found["cold_equal"] and found["restored_equal"] and found["greedy_equal"], found)

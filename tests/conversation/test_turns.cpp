@@ -23,6 +23,8 @@ class TestTurns : public QObject, private ConversationFixture {
   void promptIsThePath();
   void systemPromptComesFirst();
   void answersTellWhatTheyDoNotShow();
+  void onlyNewMessagesAreAnsweredFromResponses();
+  void anAnswerThatWasGivenAgainHasNoRate();
   void completionModeJoinsTheContents();
   void journalOfAnAnswer();
   void originsAndBytesAreKept();
@@ -127,6 +129,35 @@ void TestTurns::answersTellWhatTheyDoNotShow() {
   QVERIFY(cut.tokens == whole.tokens && cut.hidden == std::vector<service::HiddenText>({{4}}));
   QVERIFY(messageAfter(FinishReason::kStopToken).tokens == std::vector<TokenId>({5, 6}));
   QVERIFY(messageAfter(FinishReason::kStopToken).hidden.empty());
+}
+
+void TestTurns::onlyNewMessagesAreAnsweredFromResponses() {
+  ask(0, "off by default");
+  AnswerSettings settings;
+  settings.responseCache = true;
+  service_->setDefaults(settings, {});
+  const auto answer = ask(0, "one");
+  service_->regenerate(answer.id);
+  QTRY_COMPARE(backend_->requests().size(), std::size_t(3));
+  const auto requests = backend_->requests();
+  QVERIFY(!requests[0].fromResponses && requests[1].fromResponses && !requests[2].fromResponses);
+  QTRY_COMPARE(journal().size(), std::size_t(3));
+}
+
+void TestTurns::anAnswerThatWasGivenAgainHasNoRate() {
+  GenerationStats stats;
+  stats.fromResponse = true;
+  stats.promptTokens = stats.cachedTokens = 9;
+  stats.completionTokens = 30;
+  stats.decodeMs = 0.01;
+  const storage::JournalRow row = journalRow(Turn(), stats, std::nullopt);
+  QCOMPARE(row.cacheSource, std::string("response"));
+  QVERIFY(row.decodeRate == 0 && row.prefillRate == 0 && row.status == "ok");
+  const auto read = statsFromJson(statsToJson(stats));
+  QVERIFY(read && read->fromResponse && read->decodeTokensPerSecond() == 0);
+  stats.fromResponse = false;
+  QCOMPARE(journalRow(Turn(), stats, std::nullopt).cacheSource, std::string("prefix"));
+  QVERIFY(!statsFromJson(statsToJson(stats))->fromResponse);
 }
 
 void TestTurns::completionModeJoinsTheContents() {

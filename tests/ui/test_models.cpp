@@ -91,6 +91,15 @@ class TestModels : public QObject {
     sampled.seed = 42;
     record.samplingJson = samplingToJson(sampled, "regenerate");
     QVERIFY(ui::statisticsLine(record).endsWith(QStringLiteral("seed 42")));
+    GenerationStats repeated;
+    repeated.fromResponse = true;
+    repeated.promptTokens = repeated.cachedTokens = 9;
+    repeated.completionTokens = 142;
+    repeated.decodeMs = 0.1;
+    record.statsJson = statsToJson(repeated);
+    record.samplingJson = samplingToJson(SamplingParams{}, "");
+    QCOMPARE(ui::statisticsLine(record),
+             QStringLiteral("142 tokens  ·  first token 0.00 s  ·  response cache  ·  greedy"));
     record.state = MessageState::kStreaming;
     QCOMPARE(ui::statisticsLine(record), QString());
   }
@@ -216,6 +225,8 @@ class TestModels : public QObject {
       settings.setTemperature(0.7);
       settings.setSystemPrompt("Be brief,\nplease; and \"quote\".");
       settings.setSpeculation(false);
+      QVERIFY(!settings.responseCache() && !settings.answerDefaults().responseCache);
+      settings.setResponseCache(true);
     }
     {
       const ui::AppSettings settings(file);
@@ -223,6 +234,7 @@ class TestModels : public QObject {
       QCOMPARE(settings.temperature(), 0.7);
       QCOMPARE(settings.systemPrompt(), QStringLiteral("Be brief,\nplease; and \"quote\"."));
       QVERIFY(!settings.answerDefaults().speculation.enabled());
+      QVERIFY(settings.answerDefaults().responseCache);
     }
     QFile raw(file);
     QVERIFY(raw.open(QIODevice::WriteOnly));

@@ -65,7 +65,9 @@ QString statisticsLine(const storage::MessageRecord& answer) {
   if (stats->drafted > 0) {
     parts << say("%1 % accepted").arg(locale.toString(100 * stats->acceptance(), 'f', 0));
   }
-  if (stats->cachedTokens > 0) {
+  if (stats->fromResponse) {
+    parts << say("response cache");
+  } else if (stats->cachedTokens > 0) {
     parts << say("prefix cache %1").arg(locale.toString(stats->cachedTokens));
   }
   parts << samplingText(answer);

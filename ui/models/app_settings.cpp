@@ -57,6 +57,9 @@ int AppSettings::maxTokens() const {
 bool AppSettings::speculation() const {
   return file_.value("answer/speculation", true).toBool();
 }
+bool AppSettings::responseCache() const {
+  return file_.value("answer/responseCache", false).toBool();
+}
 bool AppSettings::regenerateSamples() const {
   return file_.value("answer/regenerateSamples", true).toBool();
 }
@@ -97,6 +100,9 @@ void AppSettings::setMaxTokens(int value) {
 void AppSettings::setSpeculation(bool on) {
   store("answer/speculation", on);
 }
+void AppSettings::setResponseCache(bool on) {
+  store("answer/responseCache", on);
+}
 void AppSettings::setRegenerateSamples(bool on) {
   store("answer/regenerateSamples", on);
 }
@@ -112,6 +118,7 @@ AnswerSettings AppSettings::answerDefaults() const {
   settings.sampling.minP = static_cast<float>(minP());
   settings.maxTokens = maxTokens();
   settings.speculation = speculation() ? SpeculationOptions() : SpeculationOptions::off();
+  settings.responseCache = responseCache();
   settings.regenerateSamples = regenerateSamples();
   return settings;
 }

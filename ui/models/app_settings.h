@@ -27,6 +27,7 @@ class AppSettings : public QObject {
   Q_PROPERTY(double minP READ minP WRITE setMinP NOTIFY changed)
   Q_PROPERTY(int maxTokens READ maxTokens WRITE setMaxTokens NOTIFY changed)
   Q_PROPERTY(bool speculation READ speculation WRITE setSpeculation NOTIFY changed)
+  Q_PROPERTY(bool responseCache READ responseCache WRITE setResponseCache NOTIFY changed)
   Q_PROPERTY(bool regenerateSamples READ regenerateSamples WRITE setRegenerateSamples NOTIFY changed)
 
  public:
@@ -46,6 +47,7 @@ class AppSettings : public QObject {
   double minP() const;
   int maxTokens() const;  // 0: until the context is full
   bool speculation() const;
+  bool responseCache() const;
   bool regenerateSamples() const;
 
   void setTheme(Theme theme);
@@ -59,6 +61,7 @@ class AppSettings : public QObject {
   void setMinP(double value);
   void setMaxTokens(int value);
   void setSpeculation(bool on);
+  void setResponseCache(bool on);
   void setRegenerateSamples(bool on);
 
   // The model opened last; not a setting a person sees.

@@ -100,6 +100,16 @@ FocusScope {
                     onToggled: view.settings.speculation = checked
                 }
             }
+            SettingLine {
+                title: qsTr("Response cache")
+                hint: qsTr("Answers a greedy request that is the same to the last token with the answer it got before, without the model. Such answers have no speed.")
+                SwitchField {
+                    objectName: "responseCacheSwitch"
+                    name: qsTr("Response cache")
+                    checked: view.settings.responseCache
+                    onToggled: view.settings.responseCache = checked
+                }
+            }
             SectionTitle {
                 text: qsTr("New conversations")
             }
