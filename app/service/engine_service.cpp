@@ -268,13 +268,7 @@ SlotRequest EngineService::slotRequest(const RequestPtr& request, Prepared prepa
     stats.queueMs = waited;
     if (stats.completionTokens > 0) stats.ttftMs += waited;
     stats.totalMs += waited;
-    if (outcome.status.ok()) keep(*request, prompt, outcome);
-    if (outcome.status.ok() && response) {
-      response->stats = stats;
-      response->reasoning = outcome.reasoning;
-      engine_->responses()->insert(responseKey(request->what, prompt), std::move(*response),
-                                   request->what.conversation);
-    }
+    if (outcome.status.ok()) keep(*request, prompt, outcome, response.get());
     if (outcome.status.ok())
       return queue_->end(request, FinishedEvent{stats, prompt, std::move(outcome.reasoning), chosen});
     queue_->end(request, FailedEvent{outcome.status.error(), stats, chosen});
@@ -292,17 +286,25 @@ bool EngineService::repeat(const RequestPtr& request, const SlotRequest& slot) {
   queue_->send(request, PrefillEvent{stats.promptTokens, stats.promptTokens});
   for (const TextPiece& piece : response->pieces)
     queue_->send(request, PieceEvent{piece});
-  keep(*request, generation.prompt, {.status = {}, .stats = stats, .tokens = response->tokens()});
+  keep(*request, generation.prompt, {.status = {}, .stats = stats, .tokens = response->tokens()}, nullptr);
   stats.queueMs = stats.ttftMs = stats.totalMs = waitedMs(*request);
   queue_->end(request, FinishedEvent{stats, generation.prompt, response->reasoning, std::nullopt});
   return true;
 }
 
 void EngineService::keep(const Request& request, const std::vector<TokenId>& prompt,
-                         const GenerationOutcome& outcome) {
+                         const GenerationOutcome& outcome, Response* response) {
   const GenerateRequest& what = request.what;
-  if (!what.recallsAnswers || outcome.tokens.empty() || !what.answerSoFar.empty()) return;
-  engine_->answers()->keep(what.messages, writtenAnswer(*engine_->model(), prompt, what, outcome));
+  try {
+    if (what.recallsAnswers && !outcome.tokens.empty() && what.answerSoFar.empty())
+      engine_->answers()->keep(what.messages, writtenAnswer(*engine_->model(), prompt, what, outcome));
+    if (response == nullptr) return;
+    response->stats = outcome.stats;
+    response->reasoning = outcome.reasoning;
+    engine_->responses()->insert(responseKey(what, prompt), std::move(*response), what.conversation);
+  } catch (const std::bad_alloc&) {
+    return;  // the answer is told all the same
+  }
 }
 
 }  // namespace tandem::service

@@ -63,8 +63,10 @@ class EngineService : public EngineBackend {
   SlotRequest slotRequest(const RequestPtr& request, Prepared prepared);
   // Gives the request the answer that it got before; false: there is none, or it may not have it.
   bool repeat(const RequestPtr& request, const SlotRequest& slot);
-  // What later requests may need of an answer.
-  void keep(const Request& request, const std::vector<TokenId>& prompt, const GenerationOutcome& outcome);
+  // What later requests may need of an answer that did not fail, as far as there is memory for it. response:
+  // its pieces, where it may be given again; else null.
+  void keep(const Request& request, const std::vector<TokenId>& prompt, const GenerationOutcome& outcome,
+            Response* response);
 
   const EngineOptions options_;
   EventLanes lanes_{options_.parallel == 1 ? 1 : EventLanes::kMost};

@@ -3,6 +3,7 @@
 #include <QTest>
 #include <functional>
 
+#include "tests/service/gated_kernels.h"
 #include "tests/service/service_fixture.h"
 
 namespace tandem::test {
@@ -188,16 +189,19 @@ class TestResponseCache : public QObject, ServiceFixture {
   }
 
   void whatWasStoppedIsNotKept() {
-    const auto service = open();
-    const GenerateRequest endless = request("endless", 0);
+    const auto service = open({.kernels = &gatedKernels()});
     for (int i = 0; i < 2; ++i) {
       Answer answer;
-      const auto handle = service->submit(endless, answer.sink());
-      QVERIFY(answer.waitFor<PieceEvent>());
+      gate::close();
+      const auto handle = service->submit(request(), answer.sink());
+      QVERIFY(gate::waitUntilHeld());
       handle->cancel();
+      gate::open();
       QVERIFY(answer.waitForEnd());
       QVERIFY(statsOf(answer).finish == FinishReason::kCancelled && !statsOf(answer).fromResponse);
     }
+    QVERIFY(!repeated(*service, request()));
+    QVERIFY(repeated(*service, request()));
   }
 
   // The turn after an answer that was given again: the same as without any cache.
