@@ -150,13 +150,13 @@ void TestTurns::anAnswerThatWasGivenAgainHasNoRate() {
   stats.promptTokens = stats.cachedTokens = 9;
   stats.completionTokens = 30;
   stats.decodeMs = 0.01;
-  const storage::JournalRow row = journalRow(Turn(), stats, std::nullopt);
+  const storage::JournalRow row = journalRow(tandem::Turn(), stats, std::nullopt);
   QCOMPARE(row.cacheSource, std::string("response"));
   QVERIFY(row.decodeRate == 0 && row.prefillRate == 0 && row.status == "ok");
   const auto read = statsFromJson(statsToJson(stats));
   QVERIFY(read && read->fromResponse && read->decodeTokensPerSecond() == 0);
   stats.fromResponse = false;
-  QCOMPARE(journalRow(Turn(), stats, std::nullopt).cacheSource, std::string("prefix"));
+  QCOMPARE(journalRow(tandem::Turn(), stats, std::nullopt).cacheSource, std::string("prefix"));
   QVERIFY(!statsFromJson(statsToJson(stats))->fromResponse);
 }
 
