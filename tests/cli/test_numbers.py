@@ -31,7 +31,7 @@ WORDS = (
         ("auto", "chain1", "chain31", "tree4"),
         ("", "chain", "chain0", "chain32", "chain-1", "chain1x", "tree0", "tree32"),
     ),
-    ("--kv", ("f16", "f32"), ("", "F16", "q8")),
+    ("--kv", ("f16", "f32", "vq8", "q8"), ("", "F16", "q4")),
     ("--kernels", ("scalar",), ("", "avx1024")),
 )
 
