@@ -75,7 +75,7 @@ Result<TextRowPtr> rowOf(const TextFolder& folder, std::string_view name) {
 
 int prove(const CommonOptions& common, const EngineChoice& choice, const TextFolder& folder,
           const TextRow& row) {
-  const auto file = TextFileReader::open(folder.pathOf(row));
+  auto file = TextFileReader::open(folder.pathOf(row));
   if (!file)
     return fail(common, {file.error().code, "The file cannot be used: " + file.error().message + "."});
   const auto model = loadModel(common, choice);
@@ -86,7 +86,7 @@ int prove(const CommonOptions& common, const EngineChoice& choice, const TextFol
                                .cacheType = static_cast<kernels::CacheType>(file->head().key.cacheType)});
   if (!decoder) return fail(common, decoder.error());
   Interrupt interrupt;
-  const auto proof = proveText(**decoder, *file, &interrupt.flag());
+  const auto proof = proveText(**decoder, std::move(*file), &interrupt.flag());
   if (!proof) return fail(common, proof.error());
   if (common.json) {
     printJson({{"id", row.id}, {"bytes", proof->bytes}, {"differing", proof->differing}});

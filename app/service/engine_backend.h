@@ -14,9 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include "app/service/cache_listing.h"
 #include "engine/base/status.h"
-#include "engine/cache/prefix_cache.h"
-#include "engine/cache/text_folder.h"
 #include "engine/constraint/spec.h"
 #include "engine/session/generation.h"
 #include "engine/session/reasoning_options.h"
@@ -175,12 +174,6 @@ struct LoadProgressEvent {
 using LoadEvent = std::variant<LoadProgressEvent, ModelInfo, Error>;
 using LoadSink = std::function<void(LoadEvent)>;
 
-// An entry of the cache with words for a person.
-struct CachedText {
-  CacheEntry entry;
-  std::string words;  // the beginning of its text
-};
-
 // A running or waiting request. Dropping the handle does not cancel it.
 class RequestHandle {
  public:
@@ -204,12 +197,19 @@ class EngineBackend {
   // waiting counts only the newest is answered with a number, the others with kCancelled.
   virtual void countTokens(GenerateRequest request, std::function<void(Result<int>)> sink) = 0;
 
-  // What the loaded model's cache holds now; empty where there is none.
-  virtual std::vector<CachedText> cachedTexts() const { return {}; }
-  // The files of that cache's tier on disk that could not be used, with reasons, and a sentence while nothing
-  // can be written there; empty where all is well.
-  virtual std::vector<UnusableText> unusableTexts() const { return {}; }
-  virtual std::string diskTrouble() const { return {}; }
+  // What the caches hold now: that of the loaded model, and on disk those of all.
+  virtual void listCaches(CacheListingSink sink) { sink({}); }
+  // Computes an entry anew and compares every byte, while nothing else runs: a request that comes goes first,
+  // after a chunk of a tenth of a second. Loading a model ends all proofs.
+  virtual std::shared_ptr<RequestHandle> proveText(std::string /*key*/, ProofSink sink) {
+    sink(Error{ErrorCode::kUnsupported, "There is no engine that could prove anything."});
+    return nullptr;
+  }
+  // Lets an entry go, with its file; later listings are without it.
+  virtual void dropText(std::string /*key*/) {}
+  virtual void clearDiskCache() {}
+  // Counts for what is loaded and for all that will be.
+  virtual void setCaches(const CacheSettings& /*settings*/) {}
   // A conversation was deleted: what the caches hold of it, in memory and on disk, of whatever model, goes.
   // May wait for the disk, but not for a request.
   virtual void forgetConversation(std::int64_t /*conversation*/) {}

@@ -87,36 +87,9 @@ void EngineService::countTokens(GenerateRequest request, std::function<void(Resu
   }
 }
 
-std::vector<CachedText> EngineService::cachedTexts() const {
-  std::shared_ptr<const Model> model;
-  std::shared_ptr<PrefixCache> cache;
-  {
-    const std::lock_guard lock(mutex_);
-    model = current_;
-    cache = cache_;
-  }
-  std::vector<CachedText> texts;
-  if (!cache) return texts;
-  for (CacheEntry& entry : cache->entries()) {
-    std::string words = model->tokenizer().decode(entry.first);
-    texts.push_back({std::move(entry), std::move(words)});
-  }
-  return texts;
-}
-
 std::shared_ptr<PrefixCache> EngineService::cache() const {
   const std::lock_guard lock(mutex_);
   return cache_;
-}
-
-std::vector<UnusableText> EngineService::unusableTexts() const {
-  const auto cache = this->cache();
-  return cache && cache->disk() ? cache->disk()->unusable() : std::vector<UnusableText>();
-}
-
-std::string EngineService::diskTrouble() const {
-  const auto cache = this->cache();
-  return cache && cache->disk() ? cache->disk()->trouble() : std::string();
 }
 
 void EngineService::forgetConversation(std::int64_t conversation) {
@@ -140,7 +113,9 @@ void EngineService::loop() {
     if (busy()) {
       work();
     } else if (const std::optional<Job> job = queue_->take()) {
-      job->load ? runLoad(job->load) : prepare(job->request);
+      if (job->load) runLoad(job->load);
+      if (job->request) prepare(job->request);
+      if (job->proof) stepProof(job->proof);
     } else {
       return;
     }
@@ -167,7 +142,7 @@ void EngineService::work() {
 }
 
 void EngineService::runLoad(const LoadPtr& load) {
-  auto engine = LoadedEngine::load(load->path, load->options, options_, [&](double fraction) {
+  auto engine = LoadedEngine::load(load->path, load->options, chosenOptions(), [&](double fraction) {
     queue_->sendLoad(load, LoadProgressEvent{fraction});
   });
   if (queue_->isLoadOutdated()) {
@@ -178,6 +153,7 @@ void EngineService::runLoad(const LoadPtr& load) {
     queue_->endLoad(load, engine.error());
     return;
   }
+  queue_->endProofs({ErrorCode::kCancelled, "Another model was opened.", "model"});
   slots_.reset();
   engine_ = std::move(*engine);
   slots_ = std::make_unique<Slots>(engine_->decoder(), engine_->generator().speculation(), options_.parallel);
@@ -189,6 +165,10 @@ void EngineService::runLoad(const LoadPtr& load) {
     responses_ = engine_->responses();
     info_ = engine_->info();
   }
+  desk_.use({.model = engine_->model(),
+             .cache = engine_->cache(),
+             .key = TextFileKey::of(engine_->info().fingerprint, engine_->decoder().newSequence(),
+                                    engine_->info().vocabSize)});
   queue_->endLoad(load, engine_->info());
 }
 

@@ -1,7 +1,8 @@
 // The backend that runs the engine. A worker thread owns model, decoder and generator; it does loads one
 // after the other and up to EngineOptions::parallel requests at a time (docs/parallel.md). A second thread
 // calls the sinks, one for each request where several run at once, so that a slow one holds up nobody else; a
-// third counts tokens, and prompts are tokenised beside what runs.
+// third counts tokens, a fourth lists the caches, and prompts are tokenised beside what runs. Entries of the
+// caches are proved by the worker while it has nothing else to do.
 //
 // A request is cancelled at once while it waits (also behind a load) and while its prompt is being tokenised;
 // in prefill and decode the engine looks between layers, and prefill chunks are cut so that a layer takes
@@ -17,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/service/cache_desk.h"
 #include "app/service/engine_backend.h"
 #include "app/service/event_lanes.h"
 #include "app/service/loaded_engine.h"
@@ -38,9 +40,11 @@ class EngineService : public EngineBackend {
   std::optional<ModelInfo> model() const override;
   std::shared_ptr<RequestHandle> submit(GenerateRequest request, GenerationSink sink) override;
   void countTokens(GenerateRequest request, std::function<void(Result<int>)> sink) override;
-  std::vector<CachedText> cachedTexts() const override;
-  std::vector<UnusableText> unusableTexts() const override;
-  std::string diskTrouble() const override;
+  void listCaches(CacheListingSink sink) override;
+  std::shared_ptr<RequestHandle> proveText(std::string key, ProofSink sink) override;
+  void dropText(std::string key) override;
+  void clearDiskCache() override;
+  void setCaches(const CacheSettings& settings) override;
   void forgetConversation(std::int64_t conversation) override;
 
  private:
@@ -60,6 +64,8 @@ class EngineService : public EngineBackend {
   void startPrepared();
   bool busy() const { return preparing_ || (slots_ && slots_->running() > 0); }
   void work();
+  void stepProof(const ProofPtr& proof);
+  EngineOptions chosenOptions() const;
   SlotRequest slotRequest(const RequestPtr& request, Prepared prepared);
   // Gives the request the answer that it got before; false: there is none, or it may not have it.
   bool repeat(const RequestPtr& request, const SlotRequest& slot);
@@ -71,6 +77,7 @@ class EngineService : public EngineBackend {
   const EngineOptions options_;
   EventLanes lanes_{options_.parallel == 1 ? 1 : EventLanes::kMost};
   TokenCounter counter_{lanes_.main()};
+  CacheDesk desk_{lanes_.main(), options_.disk.folder};
   const std::shared_ptr<RequestQueue> queue_;
 
   mutable std::mutex mutex_;  // guards what follows

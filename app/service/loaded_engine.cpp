@@ -16,6 +16,11 @@ constexpr std::uint64_t kMostBudget = std::uint64_t{1} << 30;
 
 }  // namespace
 
+std::size_t cacheBudget(std::size_t wanted, std::uint64_t free) {
+  if (wanted != kAutomaticBudget) return wanted;
+  return free == 0 ? kMostBudget : std::min(kMostBudget, free / 8);
+}
+
 int boundedContext(const MemoryPlan& plan, const ModelConfig& config, int wanted, kernels::CacheType type,
                    int parallel) {
   const int asked = wanted > 0 ? std::min(wanted, config.contextLength) : config.contextLength;
@@ -70,8 +75,7 @@ Result<std::unique_ptr<LoadedEngine>> LoadedEngine::make(const std::string& path
   }
   std::unique_ptr<LoadedEngine> loaded(new LoadedEngine(std::move(*model), std::move(*decoder), context));
   PrefixCacheOptions cache = engine.cache;
-  if (cache.budget == kAutomaticBudget)
-    cache.budget = plan.available == 0 ? kMostBudget : std::min(kMostBudget, plan.available / 8);
+  cache.budget = cacheBudget(cache.budget, plan.available);
   if (cache.budget > 0)
     loaded->cache_ = std::make_shared<PrefixCache>(loaded->decoder_->newSequence(), cache);
   if (loaded->cache_ && !engine.disk.folder.path.empty()) {

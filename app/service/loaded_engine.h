@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 
@@ -17,8 +16,8 @@
 
 namespace tandem::service {
 
-// A cache budget that is chosen at load: an eighth of the free memory, at most 1 GiB.
-inline constexpr std::size_t kAutomaticBudget = std::numeric_limits<std::size_t>::max();
+// The bytes of a budget where so many are free (0: not known).
+std::size_t cacheBudget(std::size_t wanted, std::uint64_t free);
 
 // How the engine computes and what it may draft from; nothing of it changes a text but the cache's type.
 struct EngineOptions {

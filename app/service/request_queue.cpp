@@ -10,6 +10,10 @@ Error outdated(const char* sentence) {
   return {ErrorCode::kCancelled, sentence, "model"};
 }
 
+Error stopped() {
+  return {ErrorCode::kCancelled, "The proof was stopped."};
+}
+
 }  // namespace
 
 double waitedMs(const Request& request) {
@@ -58,6 +62,21 @@ void RequestQueue::cancel(const RequestPtr& request) {
   }
 }
 
+void RequestQueue::prove(const ProofPtr& proof) {
+  {
+    const std::lock_guard lock(mutex_);
+    proofs_.push_back(proof);
+    if (closed_) postLast(proof, outdated("The program is being closed."));
+  }
+  wake_.notify_one();
+}
+
+void RequestQueue::cancel(const ProofPtr& proof) {
+  const std::lock_guard lock(mutex_);
+  proof->cancelled = true;
+  if (!proof->stepping) postLast(proof, stopped());
+}
+
 void RequestQueue::close() {
   {
     const std::lock_guard lock(mutex_);
@@ -68,14 +87,22 @@ void RequestQueue::close() {
     }
     for (const RequestPtr& request : active_)
       request->cancelled = true;
+    for (const ProofPtr& proof : std::vector(proofs_.begin(), proofs_.end())) {
+      proof->cancelled = true;
+      if (!proof->stepping) postLast(proof, outdated("The program is being closed."));
+    }
   }
   wake_.notify_one();
 }
 
 std::optional<Job> RequestQueue::take() {
   std::unique_lock lock(mutex_);
-  wake_.wait(lock, [this] { return closed_ || !jobs_.empty(); });
+  wake_.wait(lock, [this] { return closed_ || !jobs_.empty() || !proofs_.empty(); });
   if (closed_) return std::nullopt;
+  if (jobs_.empty()) {
+    proofs_.front()->stepping = true;
+    return Job{.proof = proofs_.front()};
+  }
   Job job = std::move(jobs_.front());
   jobs_.pop_front();
   if (job.request) {
@@ -131,6 +158,33 @@ void RequestQueue::endLoad(const LoadPtr& load, LoadEvent last) {
   const std::lock_guard lock(mutex_);
   loading_ = false;
   sendLoad(load, std::move(last));
+}
+
+void RequestQueue::rest(const ProofPtr& proof, ProofProgressEvent progress) {
+  const std::lock_guard lock(mutex_);
+  proof->stepping = false;
+  if (proof->over) return;
+  if (proof->cancelled) return postLast(proof, stopped());
+  events_.post([proof, progress] { proof->sink(progress); });
+}
+
+void RequestQueue::endProof(const ProofPtr& proof, ProofEvent last) {
+  const std::lock_guard lock(mutex_);
+  proof->stepping = false;
+  postLast(proof, std::move(last));
+}
+
+void RequestQueue::endProofs(const Error& why) {
+  const std::lock_guard lock(mutex_);
+  while (!proofs_.empty())
+    postLast(proofs_.front(), why);
+}
+
+void RequestQueue::postLast(const ProofPtr& proof, ProofEvent last) {
+  if (std::exchange(proof->over, true)) return;
+  std::erase(proofs_, proof);
+  proof->source.reset();
+  events_.post([proof, last = std::move(last)] { std::exchange(proof->sink, {})(last); });
 }
 
 void RequestQueue::postLast(const RequestPtr& request, GenerationEvent last) {

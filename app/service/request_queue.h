@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "app/service/cache_desk.h"
 #include "app/service/engine_backend.h"
 #include "app/service/event_lanes.h"
 #include "app/service/event_thread.h"
@@ -48,10 +49,27 @@ struct Load {
 };
 using LoadPtr = std::shared_ptr<Load>;
 
-// One of the two is set.
+// A proof of an entry of the caches. It waits until nothing else is to be done, again before each step.
+struct Proof {
+  Proof(std::string entry, ProofSink to) : key(std::move(entry)), sink(std::move(to)) {}
+
+  const std::string key;
+  std::atomic<bool> cancelled = false;
+  ProofSink sink;  // the event thread's; let go with the last event
+
+  // The worker's during a step; else whoever ends it lets it go.
+  std::optional<ProofSource> source = {};
+  double msPerRow = 0;
+
+  bool stepping = false, over = false;  // the queue's, under its mutex
+};
+using ProofPtr = std::shared_ptr<Proof>;
+
+// One of them is set.
 struct Job {
   RequestPtr request = {};
   LoadPtr load = {};
+  ProofPtr proof = {};
 };
 
 class RequestQueue {
@@ -64,10 +82,13 @@ class RequestQueue {
   // Takes the place of a load that waits, or waits right behind one that runs.
   void load(Load load);
   void cancel(const RequestPtr& request);
+  void prove(const ProofPtr& proof);
+  void cancel(const ProofPtr& proof);
   // Ends what waits, asks what runs to end; take() then gives nothing more, and no later call does anything.
   void close();
 
-  // The worker's. take() waits for a job; nullopt: closed. The request it gives is being prepared.
+  // The worker's. take() waits for a job; nullopt: closed. The request it gives is being prepared; the proof,
+  // which it gives when there is nothing else, is at its next step until rest() or endProof().
   std::optional<Job> take();
   // The same for a worker with active requests: does not wait, and gives no load, which is due when they have
   // ended, nor what stands behind it.
@@ -81,12 +102,16 @@ class RequestQueue {
   bool isLoadOutdated() const;
   void sendLoad(const LoadPtr& load, LoadEvent event);
   void endLoad(const LoadPtr& load, LoadEvent last);
+  void rest(const ProofPtr& proof, ProofProgressEvent progress);
+  void endProof(const ProofPtr& proof, ProofEvent last);
+  void endProofs(const Error& why);
 
  private:
   // All REQUIRE: mutex_ is held.
   void activate(const RequestPtr& request);
   void postLast(const RequestPtr& request, GenerationEvent last);
   void postCancelled(const RequestPtr& request);
+  void postLast(const ProofPtr& proof, ProofEvent last);
   void postPlaces();  // tells waiting requests how many are before them, where that has changed
 
   EventThread& events_;
@@ -95,6 +120,7 @@ class RequestQueue {
   std::condition_variable wake_;
   std::deque<Job> jobs_;
   std::vector<RequestPtr> active_;  // being prepared or running
+  std::deque<ProofPtr> proofs_;     // until they have ended
   bool loading_ = false;
   bool closed_ = false;
 };

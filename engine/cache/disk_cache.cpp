@@ -43,8 +43,10 @@ DiskCache::DiskCache(DiskCacheOptions options, const std::string& fingerprint, S
       empty_(std::move(empty)),
       key_(TextFileKey::of(fingerprint, empty_, vocabulary)),
       stateful_(empty_.recurrent.layout().layers > 0 || !empty_.hidden.empty()),
-      folder_(options_.folder, stateful_) {
-  told(folder_.open());
+      folder_(options_.folder, stateful_),
+      budget_(options_.folder.budget),
+      enabled_(options_.enabled) {
+  if (enabled_) told(folder_.open());
   thread_ = std::thread([this] { run(); });
 }
 
@@ -79,7 +81,7 @@ void DiskCache::keep(std::span<const TokenId> text, const Sequence& sequence,
   kept.pages.assign(pages.begin(), pages.end());
 
   const std::lock_guard lock(mutex_);
-  if (closing_) return;
+  if (closing_ || !enabled_) return;
   // A text that goes on takes the place of its beginning.
   std::erase_if(texts_, [&](KeptText& earlier) {
     if (!isBeginning(earlier.tokens, kept.tokens)) return false;
@@ -109,14 +111,61 @@ void DiskCache::dropConversation(std::int64_t conversation) {
   wake_.notify_all();
 }
 
+bool DiskCache::drop(const std::string& file) {
+  const std::vector<TextRowPtr> all = rows();
+  const auto row = std::ranges::find(all, file, [](const TextRowPtr& one) { return one->file; });
+  if (row == all.end()) return false;
+  const std::lock_guard lock(mutex_);
+  unwanted_.insert((*row)->id);
+  wake_.notify_all();
+  return true;
+}
+
+void DiskCache::clear() {
+  const std::lock_guard lock(mutex_);
+  if (closing_) return;
+  texts_.clear();
+  clearing_ = true;
+  wake_.notify_all();
+}
+
+void DiskCache::setBudget(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes == budget_) return;
+  budget_ = bytes;
+  newBudget_ = true;
+  wake_.notify_all();
+}
+
+std::uint64_t DiskCache::budget() const {
+  const std::lock_guard lock(mutex_);
+  return budget_;
+}
+
+void DiskCache::setEnabled(bool on) {
+  const std::lock_guard lock(mutex_);
+  enabled_ = on;
+  if (!on) texts_.clear();
+  wake_.notify_all();
+}
+
+bool DiskCache::enabled() const {
+  const std::lock_guard lock(mutex_);
+  return enabled_;
+}
+
+std::vector<TextRowPtr> DiskCache::rows() const {
+  std::vector<TextRowPtr> rows = folder_.catalogue().rows();
+  const std::lock_guard lock(mutex_);
+  std::erase_if(rows, [&](const TextRowPtr& row) { return clearing_ || unwanted_.contains(row->id); });
+  return rows;
+}
+
 void DiskCache::flush() {
   std::unique_lock lock(mutex_);
   flushing_ = true;
   wake_.notify_all();
-  idle_.wait(lock, [&] {
-    return closing_ ||
-           (!working_ && texts_.empty() && uses_.empty() && bad_.empty() && conversations_.empty());
-  });
+  idle_.wait(lock, [&] { return closing_ || (!working_ && texts_.empty() && !hasSmallWork()); });
   flushing_ = false;
 }
 
@@ -144,13 +193,10 @@ std::string DiskCache::trouble() const {
 // The thread that writes.
 void DiskCache::run() {
   ::setpriority(PRIO_PROCESS, 0, 19);  // of this thread alone
-  std::vector<UnusableText> found;
-  if (trouble().empty()) told(folder_.sweep(false, found));
   std::unique_lock lock(mutex_);
-  for (UnusableText& file : found)
-    list(std::move(file));
   for (;;) {
-    const bool small = !uses_.empty() || !bad_.empty() || !conversations_.empty();
+    if (enabled_ && !swept_) sweep(lock);
+    const bool small = hasSmallWork();
     const auto now = Clock::now();
     const auto due = std::max(keptAt_ + options_.settle, nextTry_);
     const bool hurry = closing_ || flushing_;
@@ -171,35 +217,61 @@ void DiskCache::run() {
   }
 }
 
+// When the tier is used first.
+void DiskCache::sweep(std::unique_lock<std::mutex>& lock) {
+  swept_ = true;
+  if (!trouble_.empty()) return;
+  lock.unlock();
+  std::vector<UnusableText> found;
+  told(folder_.sweep(false, found));
+  lock.lock();
+  for (UnusableText& file : found)
+    list(std::move(file));
+}
+
+bool DiskCache::hasSmallWork() const {
+  return !uses_.empty() || !unwanted_.empty() || !conversations_.empty() || clearing_ ||
+         (newBudget_ && enabled_);
+}
+
 // One round of what is to be done. What fails of the small things is forgotten: the files stay, and are found
 // bad or unused again.
 void DiskCache::work(std::unique_lock<std::mutex>& lock) {
   const std::vector<TextUse> uses = std::exchange(uses_, {});
-  const std::vector<std::int64_t> bad = std::exchange(bad_, {});
+  const std::vector<std::int64_t> unwanted(unwanted_.begin(), unwanted_.end());
   const std::vector<std::int64_t> conversations = std::exchange(conversations_, {});
+  const bool clearing = clearing_;
+  const std::optional<std::uint64_t> budget =
+      enabled_ && std::exchange(newBudget_, false) ? std::optional(budget_) : std::nullopt;
   std::optional<KeptText> text;
-  if (!texts_.empty()) {
+  if (!texts_.empty() && !clearing) {
     text = std::move(texts_.front());
     texts_.pop_front();
   }
   lock.unlock();
-  Status status = folder_.remove(bad);
+  Status status = clearing ? folder_.removeAll() : folder_.remove(unwanted);
   for (const std::int64_t conversation : conversations) {
     if (const Status removed = folder_.removeConversation(conversation); !removed) status = removed;
+  }
+  if (budget) {
+    if (const Status set = folder_.setBudget(*budget); !set) status = set;
   }
   if (const Status used = folder_.use(uses); !used) status = used;
   if (text) status = folder_.keep(key_, empty_.kv.layout(), *text, [this] { return pause(); });
   text.reset();
   told(status);
   lock.lock();
+  for (const std::int64_t id : unwanted)
+    unwanted_.erase(id);
+  if (clearing) clearing_ = false;
 }
 
 // Between two parts of a file: while a request runs it gets the machine.
 bool DiskCache::pause() {
   std::unique_lock lock(mutex_);
   if (!closing_ && !flushing_)
-    wake_.wait_for(lock, kStep, [&] { return users_ == 0 || closing_ || flushing_; });
-  return !closing_ || Clock::now() < deadline_;
+    wake_.wait_for(lock, kStep, [&] { return users_ == 0 || closing_ || flushing_ || clearing_; });
+  return !clearing_ && enabled_ && (!closing_ || Clock::now() < deadline_);
 }
 
 // Tells trouble once, and its end.
@@ -219,18 +291,19 @@ void DiskCache::told(const Status& status) {
 
 bool DiskCache::restore(PrefixCache& cache, std::span<const TokenId> text, const CacheHit& known,
                         std::int64_t conversation) {
+  std::set<std::int64_t> without;
   {
     const std::lock_guard lock(mutex_);
-    if (closing_ || known.logits) return false;
+    if (closing_ || clearing_ || !enabled_ || known.logits) return false;
+    without = unwanted_;
   }
-  std::set<std::int64_t> without;
   for (;;) {
     const TextPlan plan = folder_.catalogue().plan(key_.name(), text, without);
     const bool whole = plan.mark && plan.length == static_cast<int>(text.size());
     const int usable = whole ? plan.length : std::min<int>(plan.length, static_cast<int>(text.size()) - 1);
     if (usable - known.sequence.length() < (whole ? 1 : options_.leastGain)) return false;
     const std::size_t pages = static_cast<std::size_t>(plan.length + kTile - 1) / kTile;
-    if (pages * empty_.kv.layout().pageBytes() > cache.options().budget) return false;  // it would not stay
+    if (pages * empty_.kv.layout().pageBytes() > cache.budget()) return false;  // it would not stay
     Sequence sequence = empty_;
     TextRowPtr culprit;
     std::vector<CacheMark> marks;
@@ -247,7 +320,7 @@ bool DiskCache::restore(PrefixCache& cache, std::span<const TokenId> text, const
     if (!status) {
       if (!culprit) return false;  // no memory
       without.insert(culprit->id);
-      if (status.error().code != ErrorCode::kInvalidArgument) pass(*culprit, status.error().message);
+      if (status.error().code != ErrorCode::kInvalidArgument) refuse(*culprit, status.error().message);
       continue;
     }
     cache.insert(text.first(static_cast<std::size_t>(plan.length)), sequence, marks, conversation);
@@ -260,10 +333,9 @@ bool DiskCache::restore(PrefixCache& cache, std::span<const TokenId> text, const
   }
 }
 
-// Notes a file that can't be used, and has it removed.
-void DiskCache::pass(const TextRow& row, std::string reason) {
+void DiskCache::refuse(const TextRow& row, std::string reason) {
   const std::lock_guard lock(mutex_);
-  bad_.push_back(row.id);
+  unwanted_.insert(row.id);
   list({row.file, std::move(reason), row.bytes});
   wake_.notify_all();
 }

@@ -22,6 +22,7 @@
 namespace tandem {
 
 struct DiskCacheOptions {
+  bool enabled = true;  // false: nothing is read or written until setEnabled()
   TextFolderOptions folder = {};
   // Called with a sentence when nothing can be kept, and with an empty one when that is over; on the thread
   // that writes.
@@ -54,12 +55,27 @@ class DiskCache {
 
   // Has all files of a conversation removed, and writes nothing of what was put in for it so far.
   void dropConversation(std::int64_t conversation);
+  // Has a file removed; false: it is not listed. rows() leaves it out at once.
+  bool drop(const std::string& file);
+  // Has all files removed, of all models, and writes nothing of what was put in so far.
+  void clear();
+  // The file of this row was found to be of no use: it is removed and listed.
+  void refuse(const TextRow& row, std::string reason);
+  // Of all files together; what no longer fits goes.
+  void setBudget(std::uint64_t bytes);
+  std::uint64_t budget() const;
+  // While it is off nothing is read or written; what is on disk stays.
+  void setEnabled(bool on);
+  bool enabled() const;
   // Waits until all is written, or cannot be.
   void flush();
   // Writes what is left, as far as the time allows, and ends the thread. After that nothing is done.
   void close();
 
-  std::vector<TextRowPtr> rows() const { return folder_.catalogue().rows(); }
+  // What is listed and not to be removed; what was used longest ago first.
+  std::vector<TextRowPtr> rows() const;
+  std::string pathOf(const TextRow& row) const { return folder_.pathOf(row); }
+  const TextFileKey& key() const { return key_; }
   std::vector<UnusableText> unusable() const;  // the latest hundred that were met
   std::string trouble() const;                 // a sentence while nothing can be kept; else empty
 
@@ -67,10 +83,11 @@ class DiskCache {
   struct Read;
 
   void run();
+  void sweep(std::unique_lock<std::mutex>& lock);
+  bool hasSmallWork() const;  // REQUIRES: mutex_ is held
   bool pause();
   void work(std::unique_lock<std::mutex>& lock);
   void told(const Status& status);
-  void pass(const TextRow& row, std::string reason);
   void list(UnusableText file);  // REQUIRES: mutex_ is held
   Status load(const TextPlan& plan, std::span<const TokenId> text, const CacheHit& known, Sequence& sequence,
               TextRowPtr& culprit) const;
@@ -88,13 +105,15 @@ class DiskCache {
   std::condition_variable wake_, idle_;
   std::deque<KeptText> texts_;
   std::vector<TextUse> uses_;
-  std::vector<std::int64_t> bad_;            // ids of rows whose files can't be used
+  std::set<std::int64_t> unwanted_;  // ids of rows whose files are to be removed, until they are
+  std::uint64_t budget_;
   std::vector<std::int64_t> conversations_;  // to be dropped
   std::vector<UnusableText> unusable_;
   std::string trouble_;
   std::chrono::steady_clock::time_point keptAt_, nextTry_, deadline_;
   int users_ = 0;
   bool working_ = true, closing_ = false, flushing_ = false;
+  bool enabled_, swept_ = false, clearing_ = false, newBudget_ = false;
 
   std::thread thread_;
 };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "engine/cache/text_file.h"
+
 namespace tandem {
 
 using kernels::kTile;
@@ -88,9 +90,12 @@ std::size_t CacheMark::bytes() const {
 
 PrefixCache::PrefixCache(Sequence empty, const PrefixCacheOptions& options)
     : empty_(std::move(empty)),
-      options_(options),
+      faults_(options.faults),
       stateful_(empty_.recurrent.layout().layers > 0 || !empty_.hidden.empty()),
-      root_(std::make_unique<Node>()) {
+      grid_(options.grid),
+      endAnchor_(options.endAnchor),
+      root_(std::make_unique<Node>()),
+      budget_(options.budget) {
   assert(empty_.length() == 0 && options.grid > 0);
 }
 
@@ -99,7 +104,7 @@ PrefixCache::~PrefixCache() {
 }
 
 std::uint64_t PrefixCache::key(const Node& parent, std::span<const TokenId> tokens) const {
-  return options_.faults.oneHash ? 0 : XXH3_64bits_withSeed(tokens.data(), tokens.size_bytes(), parent.id);
+  return faults_.oneHash ? 0 : XXH3_64bits_withSeed(tokens.data(), tokens.size_bytes(), parent.id);
 }
 
 PrefixCache::Node* PrefixCache::fullChild(const Node& parent, std::span<const TokenId> tokens) const {
@@ -107,7 +112,7 @@ PrefixCache::Node* PrefixCache::fullChild(const Node& parent, std::span<const To
   const auto [begin, end] = index_.equal_range(key(parent, tokens));
   for (auto i = begin; i != end; ++i) {
     Node* node = i->second;
-    if (node->parent == &parent && (options_.faults.trustHash || std::ranges::equal(node->tokens, tokens)))
+    if (node->parent == &parent && (faults_.trustHash || std::ranges::equal(node->tokens, tokens)))
       return node;
   }
   return nullptr;
@@ -241,7 +246,7 @@ void PrefixCache::addMark(Node& node, const CacheMark& mark, std::int64_t conver
 }
 
 void PrefixCache::shrink() {
-  while (bytes_ > options_.budget) {
+  while (bytes_ > budget_) {
     Victim victim;
     visit(*root_, victim);
     if (!victim.node) return;  // all that is left is pinned
@@ -298,41 +303,102 @@ std::size_t PrefixCache::bytes() const {
 
 void PrefixCache::setBudget(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  options_.budget = bytes;
+  budget_ = bytes;
   shrink();
 }
 
-std::vector<CacheEntry> PrefixCache::entries() const {
+std::size_t PrefixCache::budget() const {
   const std::lock_guard lock(mutex_);
+  return budget_;
+}
+
+void PrefixCache::setMarks(int grid, bool endAnchor) {
+  assert(grid > 0);
+  grid_ = grid;
+  endAnchor_ = endAnchor;
+}
+
+// On the way from the root to a node: the tokens so far, the hashes before each of their pieces, the rows.
+struct PrefixCache::Listing {
+  std::vector<TokenId> tokens;
+  std::vector<Hash128> pieces;
   std::vector<CacheEntry> rows;
+  const Clock::time_point now = Clock::now();
+
+  // REQUIRES: 0 < end <= tokens.size(), in the piece that was begun last.
+  void add(CacheEntry row, int end, Clock::time_point touched) {
+    const auto text = std::span<const TokenId>(tokens).first(static_cast<std::size_t>(end));
+    row.tokens = end;
+    row.first.assign(text.begin(), text.begin() + std::min(end, kTile));
+    row.ageSeconds = std::chrono::duration<double>(now - touched).count();
+    row.text = textHash(pieces.back(), text.subspan(static_cast<std::size_t>(pieceStart(end))));
+    rows.push_back(std::move(row));
+  }
+};
+
+std::vector<CacheEntry> PrefixCache::entries(const Hash128& root) const {
+  const std::lock_guard lock(mutex_);
+  Listing listing{.tokens = {}, .pieces = {root}, .rows = {}};
   for (const auto& child : root_->children)
-    list(*child, 0, 0, 0, child->tokens, rows);
-  return rows;
+    list(*child, 0, 0, listing);
+  return std::move(listing.rows);
 }
 
 // `carried` and `hits` are of the pages before that no row has yet.
-void PrefixCache::list(const Node& node, int start, std::size_t carried, std::uint64_t hits,
-                       std::span<const TokenId> first, std::vector<CacheEntry>& rows) const {
-  const auto now = Clock::now();
-  const std::vector<TokenId> beginning(first.begin(), first.end());
-  const auto age = [now](Clock::time_point touched) {
-    return std::chrono::duration<double>(now - touched).count();
-  };
+void PrefixCache::list(const Node& node, std::size_t carried, std::uint64_t hits, Listing& listing) const {
+  const std::size_t start = listing.tokens.size();
+  const bool newPiece = start > 0 && start % kPiece == 0;
+  if (newPiece)
+    listing.pieces.push_back(
+        textHash(listing.pieces.back(), std::span(listing.tokens).subspan(start - kPiece)));
+  listing.tokens.insert(listing.tokens.end(), node.tokens.begin(), node.tokens.end());
   carried += node.bytes(empty_.kv.layout());
   hits += node.hits;
   for (const Mark& mark : node.marks) {
-    rows.push_back({mark.id, mark.what.tier, mark.what.position, beginning, mark.what.bytes(), mark.hits,
-                    age(mark.touched), mark.conversation, mark.pinned});
+    listing.add({.id = mark.id,
+                 .tier = mark.what.tier,
+                 .bytes = mark.what.bytes(),
+                 .hits = mark.hits,
+                 .conversation = mark.conversation,
+                 .pinned = mark.pinned},
+                mark.what.position, mark.touched);
   }
   if (node.isLeaf()) {
-    rows.push_back({node.id, CacheTier::kPages, start + static_cast<int>(node.tokens.size()), beginning,
-                    carried, hits, age(node.touched), node.conversation, node.pinned});
-    return;
+    listing.add({.id = node.id,
+                 .bytes = carried,
+                 .hits = hits,
+                 .conversation = node.conversation,
+                 .pinned = node.pinned},
+                static_cast<int>(listing.tokens.size()), node.touched);
   }
   for (const auto& child : node.children) {
-    list(*child, start + kTile, carried, hits, first, rows);
+    list(*child, carried, hits, listing);
     carried = hits = 0;
   }
+  listing.tokens.resize(start);
+  if (newPiece) listing.pieces.pop_back();
+}
+
+std::optional<HeldText> PrefixCache::held(std::uint64_t id) const {
+  const std::lock_guard lock(mutex_);
+  Node* node = nullptr;
+  std::size_t mark = 0;
+  if (!findEntry(*root_, id, node, mark)) return std::nullopt;
+  std::vector<const Node*> way;
+  for (const Node* at = node; at != root_.get(); at = at->parent)
+    way.push_back(at);
+  HeldText text{{}, empty_.kv};
+  std::vector<KvSequence::Page> pages;
+  for (auto at = way.rbegin(); at != way.rend(); ++at) {
+    text.tokens.insert(text.tokens.end(), (*at)->tokens.begin(), (*at)->tokens.end());
+    pages.push_back((*at)->page);
+  }
+  if (mark < node->marks.size()) {
+    text.mark = node->marks[mark].what;
+    text.tokens.resize(static_cast<std::size_t>(text.mark->position));
+  }
+  text.kv = KvSequence(empty_.kv.layout(), std::move(pages), static_cast<int>(text.tokens.size()));
+  return text;
 }
 
 // Finds the node that is the entry or carries it; `mark` is its index there, or marks.size() of a leaf.

@@ -10,15 +10,18 @@
 // alone finds and inserts.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "engine/cache/sequence.h"
+#include "engine/cache/text_hash.h"
 #include "engine/tokenizer/token_id.h"
 
 namespace tandem {
@@ -70,13 +73,21 @@ struct CacheHit {
 struct CacheEntry {
   std::uint64_t id = 0;
   CacheTier tier = CacheTier::kPages;
-  int tokens = 0;              // from the beginning of the text
-  std::vector<TokenId> first;  // the text's first tokens, at most a page of them
-  std::size_t bytes = 0;       // a page that several texts share is counted with the first of them
+  int tokens = 0;                   // from the beginning of the text
+  std::vector<TokenId> first = {};  // the text's first tokens, at most a page of them
+  std::size_t bytes = 0;            // a page that several texts share is counted with the first of them
   std::uint64_t hits = 0;
   double ageSeconds = 0;          // since it was last used
   std::int64_t conversation = 0;  // that it was last put in for; 0: none
   bool pinned = false;
+  Hash128 text = {};  // of all its tokens, as textHash
+};
+
+// What is held for an entry, shared with the cache.
+struct HeldText {
+  std::vector<TokenId> tokens;
+  KvSequence kv;  // of these tokens
+  std::optional<CacheMark> mark = {};
 };
 
 class DiskCache;
@@ -89,7 +100,11 @@ class PrefixCache {
   PrefixCache(const PrefixCache&) = delete;
   PrefixCache& operator=(const PrefixCache&) = delete;
 
-  const PrefixCacheOptions& options() const { return options_; }
+  int grid() const { return grid_; }
+  bool keepsEndAnchors() const { return endAnchor_; }
+  const CacheFaults& faults() const { return faults_; }
+  // Of the texts that are read from now on. REQUIRES: grid > 0.
+  void setMarks(int grid, bool endAnchor);
   // Whether sequences need more than pages to go on, so that they can do so at marks only.
   bool stateful() const { return stateful_; }
 
@@ -107,7 +122,11 @@ class PrefixCache {
               std::int64_t conversation);
 
   std::size_t bytes() const;
-  std::vector<CacheEntry> entries() const;
+  std::size_t budget() const;
+  // root: before a text's first piece (textHash), for CacheEntry::text.
+  std::vector<CacheEntry> entries(const Hash128& root = {}) const;
+  // nullopt: there is no such entry.
+  std::optional<HeldText> held(std::uint64_t id) const;
   void setBudget(std::size_t bytes);
   // A pinned entry stays until it is dropped, whatever the budget. False: there is no such entry.
   bool pin(std::uint64_t id, bool pinned);
@@ -132,21 +151,23 @@ class PrefixCache {
   void touch(Node* node);
   void shrink();
   void visit(Node& node, Victim& victim) const;
-  void list(const Node& node, int start, std::size_t carried, std::uint64_t hits,
-            std::span<const TokenId> first, std::vector<CacheEntry>& rows) const;
+  struct Listing;
+  void list(const Node& node, std::size_t carried, std::uint64_t hits, Listing& listing) const;
   bool findEntry(Node& node, std::uint64_t id, Node*& owner, std::size_t& mark) const;
   void removeMark(Node& node, std::size_t index);
   Node* removeLeaf(Node& node);
   void prune(Node* node);
 
   const Sequence empty_;
-  PrefixCacheOptions options_;
+  const CacheFaults faults_;
   const bool stateful_;
+  std::atomic<int> grid_;
+  std::atomic<bool> endAnchor_;
   std::shared_ptr<DiskCache> disk_;
   mutable std::mutex mutex_;
   std::unique_ptr<Node> root_;
   std::unordered_multimap<std::uint64_t, Node*> index_;  // full pages
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0, budget_;
   std::uint64_t clock_ = 0, ids_ = 0;
 };
 

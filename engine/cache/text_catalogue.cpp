@@ -1,7 +1,6 @@
 #include "engine/cache/text_catalogue.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace tandem {
 namespace {
@@ -17,11 +16,7 @@ Hash128 TextCatalogue::root(const std::string& model) const {
 }
 
 Hash128 TextCatalogue::next(const Hash128& parent, std::span<const TokenId> tokens) const {
-  if (faults_.oneHash) return {};
-  std::vector<std::byte> bytes(sizeof parent + tokens.size_bytes());
-  std::memcpy(bytes.data(), parent.data(), sizeof parent);
-  if (!tokens.empty()) std::memcpy(bytes.data() + sizeof parent, tokens.data(), tokens.size_bytes());
-  return hashOf(bytes.data(), bytes.size());
+  return faults_.oneHash ? Hash128{} : textHash(parent, tokens);
 }
 
 void TextCatalogue::reset(std::vector<TextRow> rows) {

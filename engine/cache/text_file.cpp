@@ -80,13 +80,6 @@ bool isPlausible(const TextFileKey& key) {
          within(matrices, key.stateLayers, 4);
 }
 
-std::string nameOf(const Hash128& hash) {
-  char text[33];
-  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(hash[1]),
-                static_cast<unsigned long long>(hash[0]));
-  return text;
-}
-
 Status readAll(int descriptor, void* out, std::size_t size, std::uint64_t offset) {
   auto* bytes = static_cast<std::byte*>(out);
   while (size > 0) {
@@ -121,11 +114,6 @@ Error ioError(const char* what, int code) {
 
 }  // namespace
 
-Hash128 hashOf(const void* data, std::size_t size) {
-  const XXH128_hash_t hash = XXH3_128bits(data, size);
-  return {hash.low64, hash.high64};
-}
-
 TextFileKey TextFileKey::of(const std::string& fingerprint, const Sequence& empty, int vocabulary) {
   const KvLayout& kv = empty.kv.layout();
   const RecurrentLayout& state = empty.recurrent.layout();
@@ -145,7 +133,7 @@ TextFileKey TextFileKey::of(const std::string& fingerprint, const Sequence& empt
 }
 
 std::string TextFileKey::name() const {
-  return nameOf(hashOf(this, sizeof *this));
+  return hexadecimal(hashOf(this, sizeof *this));
 }
 
 std::size_t TextFileHead::payloadBytes() const {

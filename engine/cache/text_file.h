@@ -16,6 +16,7 @@
 
 #include "engine/cache/file_ops.h"
 #include "engine/cache/sequence.h"
+#include "engine/cache/text_hash.h"
 #include "engine/kernels/arithmetic.h"
 #include "engine/tokenizer/token_id.h"
 
@@ -43,9 +44,6 @@ struct TextFileKey {
   std::string name() const;  // 32 hexadecimal digits, their XXH3-128
 };
 static_assert(sizeof(TextFileKey) == 88);
-
-using Hash128 = std::array<std::uint64_t, 2>;
-Hash128 hashOf(const void* data, std::size_t size);  // XXH3-128: low, high
 
 enum class TextFileKind : std::uint32_t { kPages = 0, kMark = 1 };
 

@@ -334,6 +334,28 @@ Status TextFolder::remove(std::span<const std::int64_t> ids) {
   return {};
 }
 
+Status TextFolder::removeAll() {
+  if (const Status opened = open(); !opened) return opened;
+  if (const Status read = reload(); !read) return read;
+  std::vector<std::int64_t> ids;
+  for (const TextRowPtr& row : catalogue_.rows())
+    ids.push_back(row->id);
+  return remove(ids);
+}
+
+Status TextFolder::setBudget(std::uint64_t bytes) {
+  options_.budget = bytes;
+  if (const Status opened = open(); !opened) return opened;
+  std::uint64_t left = catalogue_.bytes();
+  std::vector<std::int64_t> ids;
+  for (const TextRowPtr& row : catalogue_.rows()) {
+    if (left <= bytes) break;
+    left -= row->bytes;
+    ids.push_back(row->id);
+  }
+  return remove(ids);
+}
+
 Status TextFolder::removeConversation(std::int64_t conversation) {
   if (const Status opened = open(); !opened) return opened;
   if (const Status read = reload(); !read) return read;

@@ -61,6 +61,9 @@ class TextFolder {
   Status use(std::span<const TextUse> uses);
   Status remove(std::span<const std::int64_t> ids);
   Status removeConversation(std::int64_t conversation);
+  Status removeAll();
+  // Of all files from now on; what no longer fits goes.
+  Status setBudget(std::uint64_t bytes);
 
  private:
   class Lock;
@@ -76,7 +79,7 @@ class TextFolder {
   Status reload();
   FileOps& ops() const { return options_.ops ? *options_.ops : FileOps::system(); }
 
-  const TextFolderOptions options_;
+  TextFolderOptions options_;
   TextCatalogue catalogue_;
   std::unique_ptr<TextIndex> index_;
   std::vector<TextUse> uses_;  // of the text that is being kept

@@ -26,8 +26,8 @@ void RunCache::begin(std::span<const TokenId> context, Sequence& sequence) {
 
 Status RunCache::commit(Decoder& decoder, Sequence& sequence, std::span<const int> rows, int part) {
   if (!cache_ || !cache_->stateful()) return decoder.commit(sequence, rows, part);
-  const int grid = cache_->options().grid;
-  const int late = cache_->options().faults.lateSnapshot ? 1 : 0;
+  const int grid = cache_->grid();
+  const int late = cache_->faults().lateSnapshot ? 1 : 0;
   while (!rows.empty()) {
     const int line = (sequence.length() / grid + 1) * grid;
     const auto count = std::min<std::size_t>(rows.size(), line + late - sequence.length());
@@ -47,7 +47,7 @@ void RunCache::contextRead(const Sequence& sequence, std::span<const float> logi
 void RunCache::end(std::span<const TokenId> text, const Sequence& sequence) {
   const int length = sequence.length();
   if (!cache_ || length == 0) return;
-  if (cache_->stateful() && cache_->options().endAnchor) keep(CacheTier::kEndAnchor, sequence, length);
+  if (cache_->stateful() && cache_->keepsEndAnchors()) keep(CacheTier::kEndAnchor, sequence, length);
   cache_->insert(text.first(length), sequence, marks_, conversation_);
   if (DiskCache* disk = cache_->disk()) disk->keep(text.first(length), sequence, marks_, conversation_);
   marks_.clear();

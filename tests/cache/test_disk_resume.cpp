@@ -103,16 +103,16 @@ class TestDiskResume : public QObject {
     const std::vector<TextRowPtr> rows = cache->disk()->rows();
     QVERIFY(rows.size() >= 3);
     for (const TextRowPtr& row : rows) {
-      const auto file = TextFileReader::open(folder + "/" + row->file);
+      auto file = TextFileReader::open(folder + "/" + row->file);
       QVERIFY(file);
-      const auto proof = proveText(*engine.decoder, *file, nullptr);
+      const auto proof = proveText(*engine.decoder, std::move(*file), nullptr);
       QVERIFY(proof);
       QVERIFY(proof->bytes > 0);
       QCOMPARE(proof->differing, std::uint64_t(0));
     }
     Engine other = open(name.toUtf8().constData(), 2);
-    const auto file = TextFileReader::open(folder + "/" + rows[0]->file);
-    QVERIFY(!proveText(*other.decoder, *file, nullptr));
+    auto file = TextFileReader::open(folder + "/" + rows[0]->file);
+    QVERIFY(!proveText(*other.decoder, std::move(*file), nullptr));
   }
 
   // The row of `tandem-cli verify`, right and with faults.

@@ -72,6 +72,9 @@ class Collector {
   static bool isLast(const service::LoadEvent& event) {
     return !std::holds_alternative<service::LoadProgressEvent>(event);
   }
+  static bool isLast(const service::ProofEvent& event) {
+    return !std::holds_alternative<service::ProofProgressEvent>(event);
+  }
 
   struct State {
     std::mutex mutex;

@@ -14,6 +14,7 @@
 #include "engine/verify/token_stream.h"
 #include "storage/text_index.h"
 #include "tests/service/collector.h"
+#include "tests/service/listing.h"
 
 namespace tandem::test {
 namespace {
@@ -125,7 +126,9 @@ class TestRestore : public QObject {
       restored = std::min(restored, ms);
       QCOMPARE(ask(*service, turn("And on day " + std::to_string(i) + "?"), stats, ms),
                answers[static_cast<std::size_t>(i)]);
-      QVERIFY(service->unusableTexts().empty() && service->diskTrouble().empty());
+      const CacheListing listing = listed(*service);
+      QVERIFY(listing.diskTrouble.empty());
+      QVERIFY(std::ranges::count(listing.texts, TextState::kUnusable, &CachedText::state) == 0);
       if (i > 0) continue;
       GenerateRequest cold = turn("And on day 10?");
       cold.cached = false;

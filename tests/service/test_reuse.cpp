@@ -9,6 +9,7 @@
 #include "app/service/engine_service.h"
 #include "app/service/prompt.h"
 #include "tests/service/collector.h"
+#include "tests/service/listing.h"
 
 namespace tandem::test {
 namespace {
@@ -152,12 +153,10 @@ class TestReuse : public QObject {
     ask(again, stats);
     QCOMPARE(stats.cachedTokens, stats.promptTokens);
 
-    const std::vector<CachedText> rows = warm_->cachedTexts();
-    QVERIFY(std::ranges::any_of(rows, [](const CachedText& row) {
-      return row.entry.conversation == 7 && row.entry.hits > 0 &&
-             row.words.find("system") != std::string::npos;
+    QVERIFY(std::ranges::any_of(listed(*warm_).texts, [](const CachedText& row) {
+      return row.conversation == 7 && row.hits > 0 && row.words.find("system") != std::string::npos;
     }));
-    QVERIFY(cold_->cachedTexts().empty());
+    QVERIFY(listed(*cold_).texts.empty());
   }
 
   // Regenerate after a long conversation: the first token comes without a pass. The machine may be busy with
