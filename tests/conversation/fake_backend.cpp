@@ -51,6 +51,18 @@ class FakeBackend::Handle : public RequestHandle {
   std::weak_ptr<Job> job_;
 };
 
+class FakeBackend::ProofHandle : public RequestHandle {
+ public:
+  ProofHandle(FakeBackend* backend, std::string key) : backend_(backend), key_(std::move(key)) {}
+  void cancel() override {
+    backend_->tellProof(key_, Error{ErrorCode::kCancelled, "The proof was stopped."});
+  }
+
+ private:
+  FakeBackend* backend_;
+  const std::string key_;
+};
+
 FakeBackend::FakeBackend() {
   ModelInfo info;
   info.path = "fake.gguf";
@@ -101,6 +113,73 @@ void FakeBackend::setLoadResult(std::optional<Error> error, int ms) {
 std::vector<GenerateRequest> FakeBackend::requests() const {
   const std::lock_guard lock(mutex_);
   return requests_;
+}
+
+void FakeBackend::setListing(CacheListing listing) {
+  const std::lock_guard lock(mutex_);
+  listing_ = std::move(listing);
+}
+
+int FakeBackend::listings() const {
+  const std::lock_guard lock(mutex_);
+  return listings_;
+}
+
+std::vector<std::string> FakeBackend::proofs() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> keys;
+  for (const auto& [key, sink] : proofs_)
+    keys.push_back(key);
+  return keys;
+}
+
+void FakeBackend::tellProof(const std::string& key, ProofEvent event) {
+  ProofSink sink;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto proof = proofs_.find(key);
+    if (proof == proofs_.end()) return;
+    sink = proof->second;
+    if (!std::holds_alternative<ProofProgressEvent>(event)) proofs_.erase(proof);
+  }
+  sink(std::move(event));
+}
+
+std::optional<CacheSettings> FakeBackend::cacheSettings() const {
+  const std::lock_guard lock(mutex_);
+  return cacheSettings_;
+}
+
+void FakeBackend::listCaches(CacheListingSink sink) {
+  CacheListing listing;
+  {
+    const std::lock_guard lock(mutex_);
+    ++listings_;
+    listing = listing_;
+  }
+  sink(std::move(listing));
+}
+
+std::shared_ptr<RequestHandle> FakeBackend::proveText(std::string key, ProofSink sink) {
+  const std::lock_guard lock(mutex_);
+  proofs_[key] = std::move(sink);
+  return std::make_shared<ProofHandle>(this, std::move(key));
+}
+
+void FakeBackend::dropText(std::string key) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(listing_.texts, [&](const CachedText& text) { return text.key == key; });
+}
+
+void FakeBackend::clearDiskCache() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(listing_.texts, [](const CachedText& text) { return text.place == CachePlace::kDisk; });
+  listing_.diskBytes = 0;
+}
+
+void FakeBackend::setCaches(const CacheSettings& settings) {
+  const std::lock_guard lock(mutex_);
+  cacheSettings_ = settings;
 }
 
 int FakeBackend::promptTokens(const GenerateRequest& request) {

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -55,6 +56,21 @@ class FakeBackend : public service::EngineBackend {
   static std::vector<PieceToken> tokenize(const std::string& text);
   static constexpr TokenId kEndToken = 1;
 
+  // What listCaches() tells, at once; a dropped text is no longer in it.
+  void setListing(service::CacheListing listing);
+  int listings() const;  // times it was asked for
+  // The proofs that were asked for and have not ended, by their texts' keys.
+  std::vector<std::string> proofs() const;
+  void tellProof(const std::string& key, service::ProofEvent event);
+  std::optional<service::CacheSettings> cacheSettings() const;  // as they were set last
+
+  void listCaches(service::CacheListingSink sink) override;
+  // Cancelled, it ends at once.
+  std::shared_ptr<service::RequestHandle> proveText(std::string key, service::ProofSink sink) override;
+  void dropText(std::string key) override;
+  void clearDiskCache() override;
+  void setCaches(const service::CacheSettings& settings) override;
+
   void loadModel(std::string path, service::LoadOptions options, service::LoadSink sink) override;
   std::optional<service::ModelInfo> model() const override;
   std::shared_ptr<service::RequestHandle> submit(service::GenerateRequest request,
@@ -64,6 +80,7 @@ class FakeBackend : public service::EngineBackend {
  private:
   struct Job;
   class Handle;
+  class ProofHandle;
   struct Count {
     service::GenerateRequest request;
     std::function<void(Result<int>)> sink;
@@ -90,6 +107,10 @@ class FakeBackend : public service::EngineBackend {
   int loadMs_ = 0;
   Script script_;
   std::vector<service::GenerateRequest> requests_;
+  service::CacheListing listing_;
+  int listings_ = 0;
+  std::map<std::string, service::ProofSink> proofs_;
+  std::optional<service::CacheSettings> cacheSettings_;
   bool closing_ = false;
   std::thread thread_;
 };

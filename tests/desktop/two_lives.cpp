@@ -145,6 +145,24 @@ void secondLife(Person& person, const QString& folder, double startSeconds) {
   person.shoot("8-continued");
 }
 
+// What both lives left in the caches is listed, and proves itself.
+void lookAtCaches(Person& person) {
+  ui::CacheListModel& caches = *person.session().caches();
+  const auto first = [&](int role) { return caches.data(caches.index(0), role).toString(); };
+  person.key(Qt::Key_4, Qt::ControlModifier);
+  person.wait("both tiers are listed", [&] { return caches.files() > 0 && caches.count() > caches.files(); });
+  person.key(Qt::Key_Down);
+  caches.sortBy(ui::CacheListModel::Size);  // the largest first
+  for (int row = 0; row < 2; ++row)
+    caches.prove(caches.keyAt(row));
+  person.wait(
+      "the largest entry is proved",
+      [&] { return first(ui::CacheListModel::StateTextRole) == QStringLiteral("Proven"); }, 120'000);
+  person.shoot("9-caches-light");
+  person.session().settings()->setTheme(ui::AppSettings::Dark);
+  person.shoot("9-caches-dark");
+}
+
 }  // namespace
 }  // namespace tandem::testing
 
@@ -165,6 +183,7 @@ int main(int argc, char** argv) {
         testing::firstLife(person, folder);
       } else {
         testing::secondLife(person, folder, startSeconds);
+        testing::lookAtCaches(person);
       }
       composition.window()->close();
     });

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "tests/ui/shown_listing.h"
 #include "tests/ui/window_fixture.h"
 
 namespace tandem::testing {
@@ -63,6 +64,10 @@ class TestAccess : public QObject {
     seen += checkNames(fixture);
     fixture.click("railModels");
     seen += checkNames(fixture);
+    fixture.backend.setListing(shownListing());
+    fixture.click("railCaches");
+    QVERIFY(fixture.find("proveButton"));
+    seen += checkNames(fixture);
     fixture.click("railSettings");
     seen += checkNames(fixture);
     QVERIFY2(seen > 60, qPrintable(QString::number(seen)));
@@ -87,9 +92,10 @@ class TestAccess : public QObject {
       }
     }
     QVERIFY(met.contains(fixture.find("composerText")));
-    for (const char* name : {"railChat", "railModels", "railSettings", "searchField", "newButton",
-                             "conversationList", "modelChip", "tintToggle", "panelToggle", "messageList",
-                             "copyAnswer", "regenerateButton", "branchButton", "copyPerson", "editButton"}) {
+    for (const char* name :
+         {"railChat", "railCaches", "railModels", "railSettings", "searchField", "newButton",
+          "conversationList", "modelChip", "tintToggle", "panelToggle", "messageList", "copyAnswer",
+          "regenerateButton", "branchButton", "copyPerson", "editButton"}) {
       QVERIFY2(met.contains(fixture.find(name)), name);
     }
   }

@@ -61,6 +61,12 @@ class TestModels : public QObject {
     QCOMPARE(ui::whenText(now.addDays(-2), now), QStringLiteral("Monday"));
     QCOMPARE(ui::whenText(now.addDays(-30), now), QStringLiteral("19 May"));
     QCOMPARE(ui::whenText(now.addYears(-1), now), QStringLiteral("18 Jun 2024"));
+    QCOMPARE(ui::ageText(1.9), QStringLiteral("now"));
+    QCOMPARE(ui::ageText(59.9), QStringLiteral("59 s"));
+    QCOMPARE(ui::ageText(60), QStringLiteral("1 min"));
+    QCOMPARE(ui::ageText(7200), QStringLiteral("2 h"));
+    QCOMPARE(ui::ageText(86400), QStringLiteral("1 day"));
+    QCOMPARE(ui::ageText(-5), QStringLiteral("now"));
     QCOMPARE(ui::sectionFor(true, now, now), QStringLiteral("Pinned"));
     QCOMPARE(ui::sectionFor(false, now.addSecs(-3600), now), QStringLiteral("Today"));
     QCOMPARE(ui::sectionFor(false, now.addDays(-1), now), QStringLiteral("Yesterday"));
@@ -227,6 +233,11 @@ class TestModels : public QObject {
       settings.setSpeculation(false);
       QVERIFY(!settings.responseCache() && !settings.answerDefaults().responseCache);
       settings.setResponseCache(true);
+      settings.setCacheMemoryGib(0.5);
+      settings.setCacheDiskGib(9);
+      settings.setCacheOnDisk(false);
+      settings.setCacheEndAnchor(false);
+      settings.setCacheGrid(256);
     }
     {
       const ui::AppSettings settings(file);
@@ -235,11 +246,17 @@ class TestModels : public QObject {
       QCOMPARE(settings.systemPrompt(), QStringLiteral("Be brief,\nplease; and \"quote\"."));
       QVERIFY(!settings.answerDefaults().speculation.enabled());
       QVERIFY(settings.answerDefaults().responseCache);
+      const service::CacheSettings caches = settings.caches();
+      QCOMPARE(caches.memoryBudget, std::size_t{512} << 20);
+      QCOMPARE(caches.diskBudget, std::uint64_t{9} << 30);
+      QVERIFY(!caches.disk && !caches.endAnchor);
+      QCOMPARE(caches.grid, 256);
     }
     QFile raw(file);
     QVERIFY(raw.open(QIODevice::WriteOnly));
     raw.write(
-        "[look]\ntheme=99\ntextScale=nan\n[answer]\ntemperature=-5\ntopP=zero\n[engine]\nthreads=100000\n");
+        "[look]\ntheme=99\ntextScale=nan\n[answer]\ntemperature=-5\ntopP=zero\n[engine]\nthreads=100000\n"
+        "[caches]\nmemoryGib=-1\ndiskGib=0\ngrid=0\n");
     raw.close();
     const ui::AppSettings settings(file);
     QCOMPARE(settings.theme(), ui::AppSettings::Dark);
@@ -247,6 +264,9 @@ class TestModels : public QObject {
     QCOMPARE(settings.temperature(), 0.0);
     QCOMPARE(settings.topP(), 1.0);
     QCOMPARE(settings.threads(), 256);
+    QCOMPARE(settings.caches().memoryBudget, service::kAutomaticBudget);
+    QCOMPARE(settings.caches().diskBudget, std::uint64_t{1} << 30);
+    QCOMPARE(settings.caches().grid, 64);
   }
 
   void everyIconIsWellDrawn() {
@@ -274,8 +294,9 @@ class TestModels : public QObject {
   // Every icon a QML file names exists.
   void everyNamedIconExists() {
     for (const char* name :
-         {"chat", "models", "settings", "plus", "search", "close", "stop", "down", "left", "right", "more",
-          "pin", "rename", "delete", "tune", "tint", "spark", "warning", "info"}) {
+         {"chat",  "models",  "settings", "plus",   "search", "close",     "stop",      "down",
+          "left",  "right",   "more",     "pin",    "rename", "delete",    "tune",      "tint",
+          "spark", "warning", "info",     "caches", "prove",  "ascending", "descending"}) {
       QVERIFY2(!ui::iconPath(name).isEmpty(), name);
     }
   }

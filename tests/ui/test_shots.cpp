@@ -5,6 +5,7 @@
 #include <QSet>
 #include <QTest>
 
+#include "tests/ui/shown_listing.h"
 #include "tests/ui/window_fixture.h"
 
 namespace tandem::testing {
@@ -98,6 +99,11 @@ class TestShots : public QObject {
         "| 語 | word |\n|---|---|\n| 水 | water |\n| ماء | water |\n\n> Zitat, quote, اقتباس\n"));
     QVERIFY(fixture.ask("اكتب لي جملة قصيرة، 然后用中文"));
     shoot(fixture, "languages");
+    fixture.click("railCaches");
+    shoot(fixture, "caches-empty");
+    fixture.backend.setListing(shownListing());
+    QVERIFY(fixture.find("proveButton"));
+    shoot(fixture, "caches");
     fixture.click("railModels");
     shoot(fixture, "models");
     fixture.click("railSettings");

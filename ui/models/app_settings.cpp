@@ -36,6 +36,21 @@ bool AppSettings::tintOrigins() const {
 int AppSettings::threads() const {
   return static_cast<int>(number("engine/threads", 0, 0, 256));
 }
+double AppSettings::cacheMemoryGib() const {
+  return number("caches/memoryGib", 0, 0, 1024);
+}
+int AppSettings::cacheDiskGib() const {
+  return static_cast<int>(number("caches/diskGib", 4, 1, 1 << 14));
+}
+bool AppSettings::cacheOnDisk() const {
+  return file_.value("caches/disk", true).toBool();
+}
+bool AppSettings::cacheEndAnchor() const {
+  return file_.value("caches/endAnchor", true).toBool();
+}
+int AppSettings::cacheGrid() const {
+  return static_cast<int>(number("caches/grid", 1024, 64, 1 << 16));
+}
 QString AppSettings::systemPrompt() const {
   return file_.value("answer/systemPrompt").toString();
 }
@@ -79,6 +94,21 @@ void AppSettings::setTintOrigins(bool on) {
 void AppSettings::setThreads(int threads) {
   store("engine/threads", threads);
 }
+void AppSettings::setCacheMemoryGib(double gib) {
+  store("caches/memoryGib", gib);
+}
+void AppSettings::setCacheDiskGib(int gib) {
+  store("caches/diskGib", gib);
+}
+void AppSettings::setCacheOnDisk(bool on) {
+  store("caches/disk", on);
+}
+void AppSettings::setCacheEndAnchor(bool on) {
+  store("caches/endAnchor", on);
+}
+void AppSettings::setCacheGrid(int positions) {
+  store("caches/grid", positions);
+}
 void AppSettings::setSystemPrompt(const QString& prompt) {
   store("answer/systemPrompt", prompt);
 }
@@ -108,6 +138,17 @@ void AppSettings::setRegenerateSamples(bool on) {
 }
 void AppSettings::setModelPath(const QString& path) {
   store("engine/model", path);
+}
+
+service::CacheSettings AppSettings::caches() const {
+  constexpr double kGib = 1 << 30;
+  service::CacheSettings settings;
+  if (cacheMemoryGib() > 0) settings.memoryBudget = static_cast<std::size_t>(cacheMemoryGib() * kGib);
+  settings.diskBudget = static_cast<std::uint64_t>(cacheDiskGib()) << 30;
+  settings.disk = cacheOnDisk();
+  settings.endAnchor = cacheEndAnchor();
+  settings.grid = cacheGrid();
+  return settings;
 }
 
 AnswerSettings AppSettings::answerDefaults() const {

@@ -20,6 +20,11 @@ class AppSettings : public QObject {
   Q_PROPERTY(double textScale READ textScale WRITE setTextScale NOTIFY changed)
   Q_PROPERTY(bool tintOrigins READ tintOrigins WRITE setTintOrigins NOTIFY changed)
   Q_PROPERTY(int threads READ threads WRITE setThreads NOTIFY changed)
+  Q_PROPERTY(double cacheMemoryGib READ cacheMemoryGib WRITE setCacheMemoryGib NOTIFY changed)
+  Q_PROPERTY(int cacheDiskGib READ cacheDiskGib WRITE setCacheDiskGib NOTIFY changed)
+  Q_PROPERTY(bool cacheOnDisk READ cacheOnDisk WRITE setCacheOnDisk NOTIFY changed)
+  Q_PROPERTY(bool cacheEndAnchor READ cacheEndAnchor WRITE setCacheEndAnchor NOTIFY changed)
+  Q_PROPERTY(int cacheGrid READ cacheGrid WRITE setCacheGrid NOTIFY changed)
   Q_PROPERTY(QString systemPrompt READ systemPrompt WRITE setSystemPrompt NOTIFY changed)
   Q_PROPERTY(double temperature READ temperature WRITE setTemperature NOTIFY changed)
   Q_PROPERTY(int topK READ topK WRITE setTopK NOTIFY changed)
@@ -39,7 +44,12 @@ class AppSettings : public QObject {
   Theme theme() const;
   double textScale() const;
   bool tintOrigins() const;
-  int threads() const;  // 0: chosen at load
+  int threads() const;            // 0: chosen at load
+  double cacheMemoryGib() const;  // 0: chosen by what is free
+  int cacheDiskGib() const;
+  bool cacheOnDisk() const;
+  bool cacheEndAnchor() const;
+  int cacheGrid() const;  // positions between two snapshots
   QString systemPrompt() const;
   double temperature() const;
   int topK() const;
@@ -54,6 +64,11 @@ class AppSettings : public QObject {
   void setTextScale(double scale);
   void setTintOrigins(bool on);
   void setThreads(int threads);
+  void setCacheMemoryGib(double gib);
+  void setCacheDiskGib(int gib);
+  void setCacheOnDisk(bool on);
+  void setCacheEndAnchor(bool on);
+  void setCacheGrid(int positions);
   void setSystemPrompt(const QString& prompt);
   void setTemperature(double value);
   void setTopK(int value);
@@ -68,6 +83,7 @@ class AppSettings : public QObject {
   QString modelPath() const;
   void setModelPath(const QString& path);
 
+  service::CacheSettings caches() const;
   // The answer settings of a new conversation.
   AnswerSettings answerDefaults() const;
 

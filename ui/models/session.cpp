@@ -22,6 +22,8 @@ Session::Session(storage::Store& store, service::EngineBackend& backend, const F
     : QObject(parent),
       settings_(files.settings),
       models_(backend, files.models),
+      caches_(backend, conversations_),
+      backend_(backend),
       chat_(conversations_, messages_, models_, settings_),
       post_(this),
       feed_([this, sender = post_.sender()] { sender([this] { drainSoon(); }); }),
@@ -57,6 +59,7 @@ void Session::start(const QString& model) {
 void Session::applySettings() {
   service_->setDefaults(settings_.answerDefaults(), settings_.systemPrompt().toStdString());
   models_.setThreads(settings_.threads());
+  backend_.setCaches(settings_.caches());
   if (std::exchange(threads_, settings_.threads()) != settings_.threads()) {
     models_.reload();
   }

@@ -13,6 +13,7 @@
 
 #include "app/conversation/conversation_service.h"
 #include "ui/models/app_settings.h"
+#include "ui/models/cache_list_model.h"
 #include "ui/models/chat.h"
 #include "ui/models/conversation_feed.h"
 #include "ui/models/conversation_list_model.h"
@@ -32,6 +33,7 @@ class Session : public QObject {
   Q_PROPERTY(tandem::ui::ConversationListModel* conversations READ conversations CONSTANT)
   Q_PROPERTY(tandem::ui::SearchModel* found READ found CONSTANT)
   Q_PROPERTY(tandem::ui::ModelLibrary* models READ models CONSTANT)
+  Q_PROPERTY(tandem::ui::CacheListModel* caches READ caches CONSTANT)
   Q_PROPERTY(tandem::ui::AppSettings* settings READ settings CONSTANT)
   Q_PROPERTY(QString storeTrouble READ storeTrouble NOTIFY storeTroubleChanged)
 
@@ -50,6 +52,7 @@ class Session : public QObject {
   ConversationListModel* conversations() { return &conversations_; }
   SearchModel* found() { return &found_; }
   ModelLibrary* models() { return &models_; }
+  CacheListModel* caches() { return &caches_; }
   AppSettings* settings() { return &settings_; }
   QString storeTrouble() const { return storeTrouble_; }
 
@@ -81,6 +84,8 @@ class Session : public QObject {
   MessageListModel messages_;
   SearchModel found_;
   ModelLibrary models_;
+  CacheListModel caches_;
+  service::EngineBackend& backend_;
   Chat chat_;
   QString storeTrouble_;
   QTimer drainTimer_;

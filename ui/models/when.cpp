@@ -31,6 +31,16 @@ QString whenText(const QDateTime& time, const QDateTime& now) {
                                                                               : QStringLiteral("d MMM yyyy"));
 }
 
+QString ageText(double seconds) {
+  const qint64 whole = seconds < 0 ? 0 : static_cast<qint64>(seconds);
+  if (whole < 2) return say("now");
+  if (whole < 60) return say("%1 s").arg(whole);
+  if (whole < 60 * 60) return say("%1 min").arg(whole / 60);
+  if (whole < 24 * 60 * 60) return say("%1 h").arg(whole / (60 * 60));
+  const qint64 days = whole / (24 * 60 * 60);
+  return days == 1 ? say("1 day") : say("%1 days").arg(days);
+}
+
 QString sectionFor(bool pinned, const QDateTime& time, const QDateTime& now) {
   if (pinned) {
     return say("Pinned");

@@ -13,4 +13,7 @@ QString whenText(const QDateTime& time, const QDateTime& now);
 // "Previous 30 days", "Older".
 QString sectionFor(bool pinned, const QDateTime& time, const QDateTime& now);
 
+// How long ago: "now", "40 s", "3 min", "2 h", "5 days".
+QString ageText(double seconds);
+
 }  // namespace tandem::ui

@@ -111,6 +111,85 @@ FocusScope {
                 }
             }
             SectionTitle {
+                text: qsTr("Caches of texts")
+            }
+            SettingLine {
+                title: qsTr("Memory")
+                hint: qsTr("For texts that were read, of the model that is open. Automatic is an eighth of what is free, at most 1 GiB. Counts at once.")
+                SliderField {
+                    id: cacheMemory
+                    objectName: "cacheMemorySlider"
+                    name: qsTr("Memory for texts that were read")
+                    from: 0
+                    to: 16
+                    stepSize: 0.25
+                    zeroText: qsTr("automatic")
+                    unit: qsTr(" GiB")
+                    value: view.settings.cacheMemoryGib
+                    onMoved: value => cacheMemoryTimer.restart()
+                    Timer {
+                        id: cacheMemoryTimer
+                        interval: 700
+                        onTriggered: view.settings.cacheMemoryGib = cacheMemory.value
+                    }
+                }
+            }
+            SettingLine {
+                title: qsTr("Keep texts on disk")
+                hint: qsTr("Conversations then go on without being read anew also after a restart. Off: what is there stays and is not used. Counts at once.")
+                SwitchField {
+                    objectName: "cacheDiskSwitch"
+                    name: qsTr("Keep texts on disk")
+                    checked: view.settings.cacheOnDisk
+                    onToggled: view.settings.cacheOnDisk = checked
+                }
+            }
+            SettingLine {
+                title: qsTr("Disk")
+                hint: qsTr("For the texts of all models. What was used longest ago goes first; less room counts at once.")
+                SliderField {
+                    id: cacheDisk
+                    objectName: "cacheDiskSlider"
+                    name: qsTr("Disk space for texts that were read")
+                    from: 1
+                    to: 64
+                    stepSize: 1
+                    decimals: 0
+                    unit: qsTr(" GiB")
+                    enabled: view.settings.cacheOnDisk
+                    opacity: enabled ? 1 : 0.5
+                    value: view.settings.cacheDiskGib
+                    onMoved: value => cacheDiskTimer.restart()
+                    Timer {
+                        id: cacheDiskTimer
+                        interval: 700
+                        onTriggered: view.settings.cacheDiskGib = cacheDisk.value
+                    }
+                }
+            }
+            SettingLine {
+                title: qsTr("Remember the ends of answers")
+                hint: qsTr("Models with a state (hybrids) then go on right behind an answer. Counts from the next answer on.")
+                SwitchField {
+                    objectName: "cacheEndAnchorSwitch"
+                    name: qsTr("Remember the ends of answers")
+                    checked: view.settings.cacheEndAnchor
+                    onToggled: view.settings.cacheEndAnchor = checked
+                }
+            }
+            SettingLine {
+                title: qsTr("Snapshot every")
+                hint: qsTr("Tokens between two states that are kept of such a model. Fewer take more memory and go on from nearer places. Counts from the next text on.")
+                ChoiceField {
+                    objectName: "cacheGridChoice"
+                    readonly property var grids: [256, 1024, 4096]
+                    name: qsTr("Snapshot every")
+                    choices: grids.map(grid => Number(grid).toLocaleString(Qt.locale(), "f", 0))
+                    current: grids.indexOf(view.settings.cacheGrid)
+                    onChosen: index => view.settings.cacheGrid = grids[index]
+                }
+            }
+            SectionTitle {
                 text: qsTr("New conversations")
             }
             SettingLine {

@@ -1,6 +1,7 @@
 // The window: the rail, the conversations and the view that is shown, with the keys that work everywhere.
 import QtQuick
 import QtQuick.Window
+import Tandem.Caches
 import Tandem.Chat
 import Tandem.Controls
 import Tandem.Models
@@ -21,6 +22,8 @@ Window {
             chatView.focusComposer();
         else if (name === "models")
             modelsView.forceActiveFocus();
+        else if (name === "caches")
+            cachesView.forceActiveFocus();
         else
             settingsView.forceActiveFocus();
     }
@@ -76,6 +79,10 @@ Window {
     Shortcut {
         sequences: ["Ctrl+,", "Ctrl+3"]
         onActivated: window.show("settings")
+    }
+    Shortcut {
+        sequences: ["Ctrl+4"]
+        onActivated: window.show("caches")
     }
     Shortcut {
         sequences: ["Ctrl+Q"]
@@ -142,6 +149,14 @@ Window {
         height: parent.height
         visible: window.view === "settings"
         settings: window.session.settings
+    }
+    CachesView {
+        id: cachesView
+        anchors.left: rail.right
+        anchors.right: parent.right
+        height: parent.height
+        visible: window.view === "caches"
+        caches: window.session.caches
     }
     UndoToast {
         id: toast

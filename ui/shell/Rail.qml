@@ -5,7 +5,7 @@ import Tandem.Theme
 Rectangle {
     id: rail
 
-    // "chat", "models" or "settings".
+    // "chat", "caches", "models" or "settings".
     property string current: "chat"
 
     signal chosen(view: string)
@@ -30,6 +30,14 @@ Rectangle {
         anchors.bottom: parent.bottom
         anchors.bottomMargin: 12
         spacing: 8
+        RailButton {
+            objectName: "railCaches"
+            label: qsTr("Caches")
+            iconName: "caches"
+            keys: qsTr("Ctrl+4")
+            current: rail.current === "caches"
+            onClicked: rail.chosen("caches")
+        }
         RailButton {
             objectName: "railModels"
             label: qsTr("Models")
