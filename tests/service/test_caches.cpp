@@ -106,7 +106,7 @@ class TestCaches : public QObject, private ServiceFixture {
     QVERIFY(listed(service).texts.empty());
     load(service, model_);
     ask(service, repeated("A long text that fills more than one piece of a file", 25), 7);
-    ask(service, "Short", 8);
+    ask(service, "Short, but not too short", 8);
     QTRY_COMPARE(onDisk(service).size(), std::size_t{3});  // of the long one two
     const CacheListing listing = listed(service);
     std::uint64_t memory = 0, disk = 0;
@@ -193,7 +193,7 @@ class TestCaches : public QObject, private ServiceFixture {
     service.proveText(pages->key, proving.sink());
     QVERIFY(proving.waitForEnd());
     QCOMPARE(again(service, pages->key).state, TextState::kProven);
-    request.rawPrompt += "And more.";
+    request.rawPrompt += "!";  // within the page
     QVERIFY(answered(service, request).last<FinishedEvent>());
     const CachedText grown = again(service, pages->key);
     QVERIFY(grown.tokens > pages->tokens);
