@@ -180,7 +180,7 @@ void RequestQueue::endProofs(const Error& why) {
     postLast(proofs_.front(), why);
 }
 
-void RequestQueue::postLast(const ProofPtr& proof, ProofEvent last) {
+void RequestQueue::postLast(ProofPtr proof, ProofEvent last) {
   if (std::exchange(proof->over, true)) return;
   std::erase(proofs_, proof);
   proof->source.reset();

@@ -111,7 +111,7 @@ class RequestQueue {
   void activate(const RequestPtr& request);
   void postLast(const RequestPtr& request, GenerationEvent last);
   void postCancelled(const RequestPtr& request);
-  void postLast(const ProofPtr& proof, ProofEvent last);
+  void postLast(ProofPtr proof, ProofEvent last);  // by value: it leaves the list
   void postPlaces();  // tells waiting requests how many are before them, where that has changed
 
   EventThread& events_;

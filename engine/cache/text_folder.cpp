@@ -346,6 +346,7 @@ Status TextFolder::removeAll() {
 Status TextFolder::setBudget(std::uint64_t bytes) {
   options_.budget = bytes;
   if (const Status opened = open(); !opened) return opened;
+  if (const Status read = reload(); !read) return read;  // other programs write here too
   std::uint64_t left = catalogue_.bytes();
   std::vector<std::int64_t> ids;
   for (const TextRowPtr& row : catalogue_.rows()) {

@@ -161,6 +161,7 @@ Item {
                 y: -7
                 IconButton {
                     objectName: "proveButton"
+                    onActiveFocusChanged: focus = activeFocus // so that Tab comes back to the row
                     visible: row.provable
                     focusPolicy: row.marked ? Qt.StrongFocus : Qt.ClickFocus
                     name: row.proving ? qsTr("Stop the proof") : qsTr("Prove it")
@@ -171,6 +172,7 @@ Item {
                 }
                 IconButton {
                     objectName: "dropButton"
+                    onActiveFocusChanged: focus = activeFocus // so that Tab comes back to the row
                     visible: row.droppable
                     focusPolicy: row.marked ? Qt.StrongFocus : Qt.ClickFocus
                     name: qsTr("Drop")
