@@ -210,15 +210,16 @@ class TestDiskResume : public QObject {
       std::map<std::uint32_t, int> proved;
       for (const auto& entry : fs::directory_iterator(folder)) {
         if (entry.path().extension() != ".text") continue;
-        const auto file = TextFileReader::open(entry.path());
-        QVERIFY(file);
         for (const kernels::CacheType type : kernels::kCacheTypes) {
+          auto file = TextFileReader::open(entry.path());
+          QVERIFY(file);
+          const std::uint32_t own = file->head().key.cacheType;
           Engine engine = open(name, 1, type);
-          const auto proof = proveText(*engine.decoder, *file, nullptr);
-          QCOMPARE(proof.ok(), file->head().key.cacheType == static_cast<std::uint32_t>(type));
+          const auto proof = proveText(*engine.decoder, std::move(*file), nullptr);
+          QCOMPARE(proof.ok(), own == static_cast<std::uint32_t>(type));
           if (!proof.ok()) continue;
           QCOMPARE(proof->differing, std::uint64_t(0));
-          ++proved[file->head().key.cacheType];
+          ++proved[own];
         }
       }
       QCOMPARE(proved.size(), std::size(kernels::kCacheTypes));
