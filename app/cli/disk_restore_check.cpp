@@ -1,17 +1,16 @@
 // tandem-cli disk-restore-check: what one process leaves on disk, another one goes on from, bit for bit.
 #include <spawn.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 
 #include "app/cli/commands.h"
 #include "app/cli/engine_choice.h"
 #include "app/cli/interrupt.h"
 #include "engine/base/stopwatch.h"
+#include "engine/base/temporary_folder.h"
 #include "engine/verify/text_proof.h"
 #include "engine/verify/token_stream.h"
 
@@ -20,7 +19,6 @@ extern char** environ;
 namespace tandem::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr Usage kUsage = {
@@ -210,13 +208,10 @@ int diskRestoreCheckCommand(const Arguments& arguments) {
     const Result<int> done = first(options, &interrupt.flag());
     return done ? *done : fail(options.common, done.error());
   }
-  std::string folder = (fs::temp_directory_path() / "tandem-restore-XXXXXX").string();
-  if (!::mkdtemp(folder.data()))
-    return fail(options.common, {ErrorCode::kIo, "No temporary folder can be made."});
+  const TemporaryFolder folder("tandem-restore");
+  if (folder.path.empty()) return fail(options.common, {ErrorCode::kIo, "No temporary folder can be made."});
   Result<Found> found = Error{ErrorCode::kIo, "The first process failed; see what it wrote."};
-  if (runFirst(arguments, folder)) found = second(options, folder, &interrupt.flag());
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);
+  if (runFirst(arguments, folder.path)) found = second(options, folder.path, &interrupt.flag());
   if (!found) return fail(options.common, found.error());
   print(options.common, options, *found);
   return found->all() ? kDone : kCheckFailed;

@@ -1,10 +1,8 @@
 #include "engine/verify/cache_checks.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
-#include <filesystem>
 
+#include "engine/base/temporary_folder.h"
 #include "engine/cache/disk_cache.h"
 #include "engine/session/generator.h"
 #include "engine/verify/token_stream.h"
@@ -92,20 +90,6 @@ std::vector<TokenId> baseOf(const Decoder& decoder, const std::vector<TokenId>& 
   return {text.begin(), text.begin() + size};
 }
 
-// A folder of its own, gone with it; empty when there can be none.
-struct TemporaryFolder {
-  std::string path = (std::filesystem::temp_directory_path() / "tandem-verify-XXXXXX").string();
-  TemporaryFolder() {
-    if (!::mkdtemp(path.data())) path.clear();
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path.empty()) std::filesystem::remove_all(path, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-};
-
 }  // namespace
 
 Status checkResume(Decoder& decoder, const std::vector<TokenId>& text, const CacheFaults& faults,
@@ -134,7 +118,7 @@ Status checkDiskResume(Decoder& decoder, const std::vector<TokenId>& text, const
   const std::vector<TokenId> base = baseOf(decoder, text);
   const int size = static_cast<int>(base.size());
   const int vocabulary = decoder.model().config().vocabulary;
-  const TemporaryFolder folder;
+  const TemporaryFolder folder("tandem-verify");
   if (folder.path.empty())
     return Error{ErrorCode::kIo, "No folder for temporary files can be made; TMPDIR names one."};
   Generator generator(decoder);
