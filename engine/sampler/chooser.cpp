@@ -32,6 +32,11 @@ void Chooser::constrain(Matcher matcher, int tokensLeft) {
   tokensLeft_ = tokensLeft;
 }
 
+// A matcher that gave up refuses what may be allowed: a choice by what it still allows means nothing.
+const Status& Chooser::status() const {
+  return constrained() && !matchers_.back().status().ok() ? matchers_.back().status() : status_;
+}
+
 void Chooser::push(TokenId token) {
   history_.push(token);
   if (!constrained()) return;
@@ -123,9 +128,7 @@ TokenId Chooser::chooseConstrained(std::span<const float> logits) {
   const std::span<const float> masked = scores(logits);
   const TokenId highest = argmax(masked);
   if (masked[highest] == kBarred) {
-    status_ = matchers_.back().status();
-    if (status_.ok())
-      status_ = Error{ErrorCode::kInternal, "The answer's form allows no token here.", "constraint"};
+    status_ = Error{ErrorCode::kInternal, "The answer's form allows no token here.", "constraint"};
     return highest;
   }
   return sampling_.greedy() ? highest : chooseToken(masked, sampling_, answered());

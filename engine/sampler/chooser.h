@@ -36,7 +36,7 @@ class Chooser {
   void push(TokenId token);
   void pop();
   // An error when the constraint could not be followed: what was chosen then means nothing.
-  const Status& status() const { return status_; }
+  const Status& status() const;
 
   // Whether the next choice is simply the row's highest logit, so that choose() need not be asked.
   bool takesHighest() const;

@@ -205,6 +205,33 @@ class TestConstraint : public QObject {
     QVERIFY(masked > 200);
   }
 
+  // Where a form takes too many places to follow, the choice says so, and no other token is taken for the one
+  // that could not be tried.
+  void aFormTooLargeToFollowIsTold() {
+    const auto constraint = cache_->find(
+        ConstraintSpec::grammar("root ::= \"a\" root b | \"a\" root c | \"\"\nb ::= \"b\"?\nc ::= \"c\"?"));
+    QVERIFY(constraint.ok());
+    std::vector<float> logits(tokenizer_->vocabSize(), 0.0f);
+    logits['a'] = 100;
+    logits[tokenizer_->vocabulary().endTokens().front().id] = 50;
+    for (const std::int64_t topK : {0, 5, 200}) {
+      for (const float temperature : {0.0f, 1.0f}) {
+        Chooser chooser({.temperature = temperature, .topK = topK, .seed = 1}, 0, {});
+        chooser.begin(prompt_);
+        chooser.constrain((*constraint)->start(), 100);
+        int written = 0;
+        for (; written < 50; ++written) {
+          const TokenId token = chooser.choose(logits);
+          if (!chooser.status().ok()) break;
+          QCOMPARE(token, static_cast<TokenId>('a'));
+          chooser.push(token);
+        }
+        QVERIFY(written > 5 && written < 50);
+        QCOMPARE(chooser.status().error().code, ErrorCode::kBudgetExceeded);
+      }
+    }
+  }
+
   // Going down a drafted path and back up leaves the choice as it was. The planted fault: a matcher that is
   // not taken back is found by the same comparison.
   void aDraftedPathIsTakenBack() {
