@@ -110,6 +110,28 @@ std::string beyond(const Bound& bound, bool above) {
   return negative ? "-(?:" + outer + ")" : outer;
 }
 
+// Numbers without a sign, of at most `longest` whole digits and of as many digits in all as a double tells
+// apart from a bound: beside one of `whole` digits, the most of a bound, a longer number may have more.
+std::string fractionsNear(const NumberRange& range, std::size_t whole, std::size_t longest) {
+  constexpr std::size_t kExactDigits = 15;
+  std::string regex;
+  const auto add = [&](const std::string& digits, std::size_t fraction) {
+    addBranch(regex, digits + (fraction == 0 ? "" : "(?:\\.[0-9]" + times(1, fraction) + ")?"));
+  };
+  const std::size_t each = std::min(whole, kExactDigits + 1);  // longer bounds have no fraction
+  for (std::size_t size = 1; size <= each; ++size) {
+    std::size_t fraction = kExactDigits - std::min(size, kExactDigits);
+    for (const std::optional<Bound>& bound : {range.low, range.high}) {
+      if (bound && bound->value.whole.size() == size)
+        fraction = std::max(fraction, bound->value.fraction.size());
+    }
+    add(size == 1 ? "[0-9]" : "[1-9][0-9]" + times(size - 1, size - 1), fraction);
+  }
+  if (each < longest)
+    add("[1-9][0-9]" + times(each, longest - 1), kExactDigits - std::min(whole, kExactDigits));
+  return regex;
+}
+
 }  // namespace
 
 Decimal decimalOf(const nlohmann::ordered_json& value, const std::string& field) {
@@ -163,17 +185,13 @@ bool NumberRange::contains(const Decimal& value) const {
 }
 
 CharDfa rangeDfa(const NumberRange& range, bool integersOnly, Budget& budget) {
-  // Together with the whole digits no more than a double tells apart from an exclusive bound.
   std::size_t whole = 1;
   for (const std::optional<Bound>& bound : {range.low, range.high}) {
     if (bound) whole = std::max(whole, bound->value.whole.size());
   }
-  std::size_t fraction = whole < 14 ? 15 - whole : 1;
-  for (const std::optional<Bound>& bound : {range.low, range.high}) {
-    if (bound) fraction = std::max(fraction, bound->value.fraction.size());
-  }
-  std::string form = "-?(?:0|[1-9][0-9]" + times(0, std::max(kMaxWholeDigits, whole) - 1) + ")";
-  if (!integersOnly) form += "(?:\\.[0-9]" + times(1, fraction) + ")?";
+  const std::size_t longest = std::max(kMaxWholeDigits, whole);
+  const std::string form = integersOnly ? "-?(?:0|[1-9][0-9]" + times(0, longest - 1) + ")"
+                                        : "-?(?:" + fractionsNear(range, whole, longest) + ")";
   CharDfa dfa = regexDfa(form, "", Match::kWhole, budget);
   if (range.low) dfa = intersect(dfa, regexDfa(beyond(*range.low, true), "", Match::kWhole, budget), budget);
   if (range.high)
