@@ -16,7 +16,7 @@ constexpr const char* kInteger = "-?(?:0|[1-9][0-9]{0,17})";
 constexpr const char* kNumber =
     "-?(?:0|[1-9][0-9]{0,17})(?:\\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?|"
     "-?[0-9](?:\\.[0-9]{1,20})?[eE][+-]?(?:1[0-9]{2}|2[0-9]{2}|30[0-7])|"
-    "-?1(?:\\.[0-7][0-9]{0,19})?[eE][+-]?308";
+    "-?1(?:\\.[0-6][0-9]{0,19})?[eE][+-]?308";
 
 bool isPlainAscii(const std::string& text) {
   return std::all_of(text.begin(), text.end(),

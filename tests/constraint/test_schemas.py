@@ -53,9 +53,9 @@ def check_json_object(walker):
     spec = {"kind": "json"}
     for text in walker.ask(spec=spec, walks=200, tokens=60, seed=1)["texts"]:
         expect(isinstance(json.loads(text, parse_constant=no_constant), dict), "json", text)
-    good = [text for value in ({}, {"a": [1, -2.5e3, None, True, "x\n\"\\é😀", {"b": {}}]}, {"": {"": ""}}) for text in spellings(value)]
+    good = [text for value in ({}, {"a": [1, -2.5e3, -1.6e308, None, True, "x\n\"\\é😀", {"b": {}}]}, {"": {"": ""}}) for text in spellings(value)]
     bad = ["[]", "1", '{"a":}', '{"a" 1}', '{"a":1,}', '{a:1}', "{'a':1}", '{"a":01}', '{"a":+1}', '{"a":.5}', '{"a":NaN}',
-           '{"a":"\t"}', '{"a":"\\x"}', '{"a":"\\ud800"}', '{"a":"\\udc00\\ud800"}', '{"a":1} {', '{"a":1.}', '{"a":tru}', "{}}"]
+           '{"a":"\t"}', '{"a":"\\x"}', '{"a":"\\ud800"}', '{"a":"\\udc00\\ud800"}', '{"a":1} {', '{"a":1.}', '{"a":tru}', "{}}", '{"a":1.798e308}']
     for text, ways in zip(good, walker.ask(spec=spec, accept=good)["accepted"]):
         expect(all(ways), "json refused", text, ways)
     for text, ways in zip(bad, walker.ask(spec=spec, accept=bad)["accepted"]):
