@@ -7,8 +7,22 @@
 namespace tandem::constraint {
 namespace {
 
-bool isListed(const Json& value, const Json& list) {
-  return std::find(list.begin(), list.end(), value) != list.end();
+// Whether two values are the same in whatever order their members stand, which == of ordered_json heeds.
+bool isSame(const Json& a, const Json& b) {
+  if (a.size() != b.size()) return false;
+  if (a.is_array() && b.is_array()) return std::equal(a.begin(), a.end(), b.begin(), isSame);
+  if (!a.is_object() || !b.is_object()) return a == b;
+  auto beside = b.begin();
+  for (auto member = a.begin(); member != a.end(); ++member, ++beside) {
+    const auto found = beside.key() == member.key() ? beside : b.find(member.key());
+    if (found == b.end() || !isSame(*member, *found)) return false;
+  }
+  return true;
+}
+
+template <class List>
+bool isListed(const Json& value, const List& list) {
+  return std::any_of(list.begin(), list.end(), [&](const Json& listed) { return isSame(listed, value); });
 }
 
 // The remainder of a whole number, digit by digit.
@@ -39,8 +53,7 @@ std::optional<std::vector<Json>> SchemaCompiler::valuesOf(const Conjunction& fla
   if (!listed) return std::nullopt;
   for (const Json& value : candidates) {
     builder_.budget().spend(values.size() + 1);
-    if (std::find(values.begin(), values.end(), value) == values.end() && holdsFlat(value, flat))
-      values.push_back(value);
+    if (!isListed(value, values) && holdsFlat(value, flat)) values.push_back(value);
   }
   return values;
 }
@@ -70,7 +83,7 @@ bool SchemaCompiler::holdsFlat(const Json& value, const Conjunction& flat) {
   builder_.budget().spend(flat.size());
   if ((typesOf(flat) & typeBitOfValue(value)) == 0) return false;
   for (const Json* schema : flat) {
-    if (schema->contains("const") && (*schema)["const"] != value) return false;
+    if (schema->contains("const") && !isSame((*schema)["const"], value)) return false;
     if (schema->contains("enum") && !isListed(value, (*schema)["enum"])) return false;
   }
   if (value.is_number()) {
