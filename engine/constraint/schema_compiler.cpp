@@ -113,10 +113,7 @@ std::vector<SchemaCompiler::Conjunction> SchemaCompiler::flatten(const Conjuncti
       }
       const bool any = schema.contains("anyOf"), one = schema.contains("oneOf");
       if (one) noteOneOf(schema);
-      if (any && one) {
-        // Both split: the one now, the other when a copy that has nothing else is looked at.
-        pending.push_back(&document_.adopt({{"oneOf", schema["oneOf"]}}, schema));
-      }
+      if (any && one) pending.push_back(&oneOfAlone(schema));  // both split: the one now, the other then
       if (any || one) {
         splitAlternatives(schema, any ? schema["anyOf"] : schema["oneOf"], pending, flat, work);
         whole = false;
@@ -140,6 +137,17 @@ void SchemaCompiler::splitAlternatives(const Json& schema, const Json& branches,
     work.back().first.push_back(&*branch);
     builder_.budget().spend(pending.size() + flat.size() + 1);
   }
+}
+
+// A copy of the schema that has its oneOf and nothing else: the same one each time, so that a schema that
+// refers to itself ends. Its branches are compared where they stand.
+const Json& SchemaCompiler::oneOfAlone(const Json& schema) {
+  const auto [at, isNew] = onesAlone_.try_emplace(&schema, nullptr);
+  if (isNew) {
+    at->second = &document_.adopt({{"oneOf", schema["oneOf"]}}, schema);
+    notedOneOfs_.insert(at->second);
+  }
+  return *at->second;
 }
 
 // oneOf is written as anyOf; that is right when no value satisfies two branches, which checkOneOfs looks

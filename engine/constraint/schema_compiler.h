@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -57,6 +58,7 @@ class SchemaCompiler {
   std::vector<Conjunction> flatten(const Conjunction& conjunction);
   void splitAlternatives(const Json& schema, const Json& branches, const Conjunction& pending,
                          const Conjunction& flat, std::vector<std::pair<Conjunction, Conjunction>>& work);
+  const Json& oneOfAlone(const Json& schema);
   void noteOneOf(const Json& schema);
   void checkOneOfs();
   int flatNode(const Conjunction& flat);
@@ -109,6 +111,7 @@ class SchemaCompiler {
   };
   std::vector<OneOfPair> oneOfPairs_;
   std::unordered_set<const Json*> notedOneOfs_;
+  std::unordered_map<const Json*, const Json*> onesAlone_;  // by the schema that they are copied from
 };
 
 // Types of JSON values; a number is an integer or has a fraction.
