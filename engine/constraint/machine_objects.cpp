@@ -75,8 +75,9 @@ std::uint32_t Machine::objectNeed(const Element& element, const ObjectRule& obje
   // Of the others one counts: its bit is behind those of the properties.
   const bool inOther = element.min >= kValue + static_cast<int>(own);
   const bool otherCounts = object.min > 0 && !isSeen(element.state, own);
-  int counted = countOf(seen_[static_cast<std::size_t>(element.state)]);
-  if (element.min >= kValue) counted += inOther && !otherCounts ? (object.max == -1 ? 0 : 1) : 1;
+  const int seen = countOf(seen_[static_cast<std::size_t>(element.state)]);
+  const int writing = element.min >= kValue ? 1 : 0;
+  const int counted = seen + (inOther && !otherCounts ? 0 : writing);
   int lacking = std::max(object.min - counted - missing, 0);
   if (lacking == 0 && missing == 0 && element.min == kKey) {
     lacking = 1;
@@ -90,7 +91,7 @@ std::uint32_t Machine::objectNeed(const Element& element, const ObjectRule& obje
         addNeeds(total, static_cast<std::size_t>(i) < optional.size() ? optional[static_cast<std::size_t>(i)]
                                                                       : Grammar::kNever);
   const int toWrite = missing + lacking;
-  if (object.max != -1 && counted + element.max + toWrite > object.max) return Grammar::kNever;
+  if (object.max != -1 && seen + writing + element.max + toWrite > object.max) return Grammar::kNever;
   if (element.min >= kValue) {
     const auto at = static_cast<std::size_t>(element.min - kValue);
     const ObjectRule::Property& property = at < own ? object.properties[at] : object.others[at - own];

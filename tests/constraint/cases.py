@@ -134,6 +134,8 @@ CASES = [
     ({"type": "object", "maxProperties": 2, "additionalProperties": {"type": "integer"}}, [{}, {"a": 1, "b": 2}],
      [{"a": 1, "b": 2, "c": 3}]),
     ({"type": "object", "minProperties": 1}, [{"a": 1}], [{}]),
+    ({"type": "object", "properties": {"a": {}, "b": {}, "c": {}}, "minProperties": 3, "maxProperties": 3},
+     [{"a": 1, "b": 2, "x": 3}, {"c": 1, "b": 2, "a": 3}], [{"a": 1, "x": 2}, {"a": 1, "b": 2, "x": 3, "y": 4}]),
     (obj({"a": {"const": 1}, "b": {"const": 2}}, ["a"], minProperties=2, maxProperties=2), [{"a": 1, "b": 2}], [{"a": 1}]),
     (obj({"schlüssel": {"type": "integer"}, "日本": {"type": "integer"}, "q\"uo\\te": {"type": "null"}}, ["schlüssel"]),
      [{"schlüssel": 1, "日本": 2}, {"schlüssel": 1, "q\"uo\\te": None}], [{"日本": 2}]),
