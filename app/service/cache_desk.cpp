@@ -115,7 +115,8 @@ void CacheDesk::clearDisk() {
   thread_.post([this] {
     const DeskCache now = current();
     if (now.cache && now.cache->disk()) return now.cache->disk()->clear();
-    if (folder_.path.empty() || !std::filesystem::exists(folder_.path)) return;
+    std::error_code error;
+    if (folder_.path.empty() || !std::filesystem::exists(folder_.path, error)) return;
     TextFolder folder(folder_, false);
     const Status removed = folder.removeAll();
     folderTrouble_ =
@@ -194,7 +195,10 @@ void CacheDesk::addDisk(const DeskCache& now, CacheListing& listing) {
 
 // The files where no loaded model uses them.
 std::vector<TextRowPtr> CacheDesk::rowsInFolder() {
-  if (!std::filesystem::exists(folder_.path)) return {};
+  std::error_code error;
+  const bool exists = std::filesystem::exists(folder_.path, error);
+  folderTrouble_ = error ? "The files cannot be listed: " + error.message() + "." : std::string();
+  if (!exists) return {};
   TextFolder folder(folder_, false);
   const Status opened = folder.open();
   folderTrouble_ = opened ? std::string() : "The files cannot be listed: " + opened.error().message + ".";

@@ -149,6 +149,21 @@ class TestCaches : public QObject, private ServiceFixture {
       QCOMPARE(file.state, TextState::kForeign);
   }
 
+  // A folder that cannot even be looked at is told of, and ends nothing.
+  void aFolderThatCannotBeReached() {
+    const fs::path loop = newFolder();
+    fs::create_symlink(loop.filename(), loop);  // leads to itself
+    EngineService service(options(loop.string()));
+    service.clearDiskCache();
+    const CacheListing listing = listed(service);
+    QVERIFY(listing.texts.empty());
+    QVERIFY2(listing.diskTrouble.starts_with("The files cannot be listed: "), listing.diskTrouble.c_str());
+    load(service, model_);
+    ask(service, "A text", 1);
+    QVERIFY(!inMemory(service).empty());
+    QVERIFY(!listed(service).diskTrouble.empty());
+  }
+
   // Whoever lists does not wait for the engine.
   void listsWhileTheEngineComputes() {
     EngineService service(gatedOptions(newFolder()));
