@@ -119,7 +119,7 @@ void CacheDesk::clearDisk() {
     if (folder_.path.empty() || !std::filesystem::exists(folder_.path, error)) return;
     TextFolder folder(folder_, false);
     const Status removed = folder.removeAll();
-    folderTrouble_ =
+    removeTrouble_ =
         removed ? std::string() : "The files cannot be removed: " + removed.error().message + ".";
   });
 }
@@ -182,7 +182,7 @@ void CacheDesk::addDisk(const DeskCache& now, CacheListing& listing) {
   }
   listing.diskBudget = settings ? settings->diskBudget : folder_.budget;
   listing.diskEnabled = settings ? settings->disk : true;
-  listing.diskTrouble = inUse ? disk->trouble() : folderTrouble_;
+  listing.diskTrouble = inUse ? disk->trouble() : folderTrouble_.empty() ? removeTrouble_ : folderTrouble_;
   if (!disk) return;
   for (const UnusableText& file : disk->unusable()) {
     listing.texts.push_back({.key = "unusable/" + file.file,
@@ -225,7 +225,7 @@ void CacheDesk::dropNow(const std::string& key) {
   for (const TextRowPtr& row : folder.catalogue().rows()) {
     if (row->file != file) continue;
     const Status removed = folder.remove({&row->id, 1});
-    if (!removed) folderTrouble_ = "The file cannot be removed: " + removed.error().message + ".";
+    removeTrouble_ = removed ? std::string() : "The file cannot be removed: " + removed.error().message + ".";
   }
 }
 

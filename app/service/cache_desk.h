@@ -72,7 +72,7 @@ class CacheDesk {
   std::optional<CacheSettings> settings_;
   std::map<std::string, Proved> proofs_;
 
-  std::string folderTrouble_;  // the desk's thread
+  std::string folderTrouble_, removeTrouble_;  // the desk's thread
   EventThread thread_;
 };
 

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "engine/cache/text_file.h"
+#include "storage/sqlite.h"
 #include "storage/text_index.h"
 #include "tests/service/gated_kernels.h"
 #include "tests/service/listing.h"
@@ -296,6 +297,31 @@ class TestCaches : public QObject, private ServiceFixture {
     other.clearDiskCache();
     QVERIFY(onDisk(other).empty());
     QCOMPARE(files(), 0);
+  }
+
+  // What could not be removed is told until it can be.
+  void whatCannotBeRemovedIsTold() {
+    const std::string folder = newFolder();
+    {
+      EngineService service(options(folder));
+      load(service, model_);
+      ask(service, repeated("A text", 10), 1);
+      QTRY_COMPARE(onDisk(service).size(), std::size_t{1});
+    }
+    EngineService service(options(folder));  // without a model
+    const auto other = storage::Database::open(folder + "/index.db", SQLITE_OPEN_READWRITE, {});
+    QVERIFY(other.ok() && (*other)->exec("BEGIN IMMEDIATE").ok());
+    service.clearDiskCache();
+    for (int times = 0; times < 2; ++times) {
+      const CacheListing listing = listed(service);
+      QCOMPARE(textsIn(listing, CachePlace::kDisk).size(), std::size_t{1});
+      QVERIFY2(listing.diskTrouble.starts_with("The files cannot be removed: "), listing.diskTrouble.c_str());
+    }
+    QVERIFY((*other)->exec("ROLLBACK").ok());
+    service.clearDiskCache();
+    const CacheListing listing = listed(service);
+    QVERIFY(textsIn(listing, CachePlace::kDisk).empty());
+    QCOMPARE(listing.diskTrouble, std::string());
   }
 
   // A request that comes while an entry is proved is answered first, with the same text; the proof goes on.
