@@ -114,7 +114,7 @@ void CacheDesk::drop(std::string key) {
 void CacheDesk::clearDisk() {
   thread_.post([this] {
     const DeskCache now = current();
-    if (now.cache && now.cache->disk()) return now.cache->disk()->clear();
+    if (now.cache && now.cache->disk() && now.cache->disk()->clear()) return;
     std::error_code error;
     if (folder_.path.empty() || !std::filesystem::exists(folder_.path, error)) return;
     TextFolder folder(folder_, false);
@@ -216,10 +216,7 @@ void CacheDesk::dropNow(const std::string& key) {
   if (!key.starts_with("disk/")) return;
   const std::string file = key.substr(diskKey({}).size());
   DiskCache* disk = now.cache ? now.cache->disk() : nullptr;
-  if (disk && disk->enabled()) {
-    disk->drop(file);
-    return;
-  }
+  if (disk && disk->enabled() && disk->drop(file)) return;
   TextFolder folder(folder_, false);
   if (!folder.open()) return;
   for (const TextRowPtr& row : folder.catalogue().rows()) {

@@ -99,13 +99,11 @@ void EngineService::forgetConversation(std::int64_t conversation) {
   }
   const auto cache = this->cache();
   if (cache) cache->dropConversation(conversation);
-  if (cache && cache->disk()) {
-    cache->disk()->dropConversation(conversation);
-  } else if (!options_.disk.folder.path.empty()) {
-    // No model is loaded whose cache would do it. What can't be removed now goes by its age.
-    TextFolder folder(options_.disk.folder, false);
-    static_cast<void>(folder.removeConversation(conversation));
-  }
+  if (cache && cache->disk() && cache->disk()->dropConversation(conversation)) return;
+  if (options_.disk.folder.path.empty()) return;
+  // No model is loaded whose cache would do it. What can't be removed now goes by its age.
+  TextFolder folder(options_.disk.folder, false);
+  static_cast<void>(folder.removeConversation(conversation));
 }
 
 void EngineService::loop() {

@@ -103,12 +103,13 @@ void DiskCache::keep(std::span<const TokenId> text, const Sequence& sequence,
   wake_.notify_all();
 }
 
-void DiskCache::dropConversation(std::int64_t conversation) {
+bool DiskCache::dropConversation(std::int64_t conversation) {
   const std::lock_guard lock(mutex_);
-  if (closing_) return;
+  if (closed_) return false;
   std::erase_if(texts_, [&](const KeptText& text) { return text.conversation == conversation; });
   conversations_.push_back(conversation);
   wake_.notify_all();
+  return true;
 }
 
 bool DiskCache::drop(const std::string& file) {
@@ -116,17 +117,19 @@ bool DiskCache::drop(const std::string& file) {
   const auto row = std::ranges::find(all, file, [](const TextRowPtr& one) { return one->file; });
   if (row == all.end()) return false;
   const std::lock_guard lock(mutex_);
+  if (closed_) return false;
   unwanted_.insert((*row)->id);
   wake_.notify_all();
   return true;
 }
 
-void DiskCache::clear() {
+bool DiskCache::clear() {
   const std::lock_guard lock(mutex_);
-  if (closing_) return;
+  if (closed_) return false;
   texts_.clear();
   clearing_ = true;
   wake_.notify_all();
+  return true;
 }
 
 void DiskCache::setBudget(std::uint64_t bytes) {
@@ -204,6 +207,7 @@ void DiskCache::run() {
       working_ = true;
       work(lock);
     } else if (closing_) {
+      closed_ = true;
       return;
     } else {
       working_ = false;

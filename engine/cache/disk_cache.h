@@ -53,12 +53,13 @@ class DiskCache {
   void enter();
   void leave();
 
-  // Has all files of a conversation removed, and writes nothing of what was put in for it so far.
-  void dropConversation(std::int64_t conversation);
-  // Has a file removed; false: it is not listed. rows() leaves it out at once.
+  // Has all files of a conversation removed, and writes nothing of what was put in for it so far. False: the
+  // cache is closed, and it is not done.
+  bool dropConversation(std::int64_t conversation);
+  // Has a file removed; false: it is not listed, or the cache is closed. rows() leaves it out at once.
   bool drop(const std::string& file);
-  // Has all files removed, of all models, and writes nothing of what was put in so far.
-  void clear();
+  // Has all files removed, of all models, and writes nothing of what was put in so far. False: as above.
+  bool clear();
   // The file of this row was found to be of no use: it is removed and listed.
   void refuse(const TextRow& row, std::string reason);
   // Of all files together; what no longer fits goes.
@@ -112,7 +113,7 @@ class DiskCache {
   std::string trouble_;
   std::chrono::steady_clock::time_point keptAt_, nextTry_, deadline_;
   int users_ = 0;
-  bool working_ = true, closing_ = false, flushing_ = false;
+  bool working_ = true, closing_ = false, closed_ = false, flushing_ = false;
   bool enabled_, swept_ = false, clearing_ = false, newBudget_ = false;
 
   std::thread thread_;

@@ -8,6 +8,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <atomic>
+#include <thread>
 
 #include "tests/cache/disk_program.h"
 
@@ -42,6 +43,17 @@ struct FaultyOps : FileOps {
   }
   int syncFolder(const std::string& path) override {
     return fails(kSyncFolder) ? EIO : FileOps::syncFolder(path);
+  }
+};
+
+// Holds every write until it is let go.
+struct HeldOps : FileOps {
+  std::atomic<bool> held = true, reached = false;
+  int write(int fd, const void* data, std::size_t size) override {
+    reached = true;
+    while (held)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return FileOps::write(fd, data, size);
   }
 };
 
@@ -388,6 +400,34 @@ class TestDiskCache : public QObject {
     for (const TextRowPtr& row : program.disk->rows())
       QCOMPARE(row->conversation, std::int64_t(2));
     QCOMPARE(filesIn(folder).size(), program.disk->rows().size());
+  }
+
+  // As when a conversation is deleted, or all is cleared, while another model takes the place of this one.
+  void whatIsRemovedWhileItCloses() {
+    for (const bool all : {false, true}) {
+      const std::string folder = newFolder();
+      HeldOps ops;
+      DiskCacheOptions options;
+      options.folder.ops = &ops;
+      Program program(folder, false, options);
+      program.keep(numberedText(1, 300), 1);
+      program.keep(numberedText(2, 300), 2);
+      program.keep(numberedText(3, 300), 1);
+      while (!ops.reached)
+        QTest::qWait(1);
+      std::thread closing([&] { program.disk->close(); });
+      QTest::qWait(50);
+      const bool taken = all ? program.disk->clear() : program.disk->dropConversation(1);
+      ops.held = false;
+      closing.join();
+      QVERIFY(taken);
+      QVERIFY(!program.disk->clear() && !program.disk->dropConversation(2));  // nobody would do it
+      Program again(folder);
+      QCOMPARE(again.restored(numberedText(1, 300)), 0);
+      QCOMPARE(again.restored(numberedText(2, 300)), all ? 0 : 299);
+      QCOMPARE(again.restored(numberedText(3, 300)), 0);
+      QCOMPARE(filesIn(folder).size(), std::size_t(all ? 0 : 1));
+    }
   }
 
   void twoProgramsShareAFolder() {
