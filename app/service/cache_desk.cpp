@@ -114,7 +114,9 @@ void CacheDesk::drop(std::string key) {
 void CacheDesk::clearDisk() {
   thread_.post([this] {
     const DeskCache now = current();
-    if (now.cache && now.cache->disk() && now.cache->disk()->clear()) return;
+    DiskCache* disk = now.cache ? now.cache->disk() : nullptr;
+    // One that is off keeps its list, and what is listed here is read from the folder.
+    if (disk && disk->clear() && disk->enabled()) return;
     std::error_code error;
     if (folder_.path.empty() || !std::filesystem::exists(folder_.path, error)) return;
     TextFolder folder(folder_, false);
@@ -216,7 +218,7 @@ void CacheDesk::dropNow(const std::string& key) {
   if (!key.starts_with("disk/")) return;
   const std::string file = key.substr(diskKey({}).size());
   DiskCache* disk = now.cache ? now.cache->disk() : nullptr;
-  if (disk && disk->enabled() && disk->drop(file)) return;
+  if (disk && disk->drop(file) && disk->enabled()) return;
   TextFolder folder(folder_, false);
   if (!folder.open()) return;
   for (const TextRowPtr& row : folder.catalogue().rows()) {

@@ -299,6 +299,25 @@ class TestCaches : public QObject, private ServiceFixture {
     QCOMPARE(files(), 0);
   }
 
+  // What is removed while the disk is off does not come back with it.
+  void removesWhileTheDiskIsOff() {
+    EngineService service(options(newFolder()));
+    load(service, model_);
+    for (int i = 1; i <= 3; ++i)
+      ask(service, repeated("Text number " + std::to_string(i), 10), i);
+    QTRY_COMPARE(onDisk(service).size(), std::size_t{3});
+    CacheSettings settings;
+    for (const std::size_t left : {2, 0}) {
+      settings.disk = false;
+      service.setCaches(settings);
+      left > 0 ? service.dropText(onDisk(service)[0].key) : service.clearDiskCache();
+      QCOMPARE(onDisk(service).size(), left);
+      settings.disk = true;
+      service.setCaches(settings);
+      QCOMPARE(onDisk(service).size(), left);
+    }
+  }
+
   // What could not be removed is told until it can be.
   void whatCannotBeRemovedIsTold() {
     const std::string folder = newFolder();
