@@ -238,8 +238,8 @@ bool DiskCache::hasSmallWork() const {
          (newBudget_ && enabled_);
 }
 
-// One round of what is to be done. What fails of the small things is forgotten: the files stay, and are found
-// bad or unused again.
+// One round of what is to be done; of several failures the first is told. What fails of the small things is
+// forgotten: the files stay, and are found bad or unused again. Only a deleted conversation is tried again.
 void DiskCache::work(std::unique_lock<std::mutex>& lock) {
   const std::vector<TextUse> uses = std::exchange(uses_, {});
   const std::vector<std::int64_t> unwanted(unwanted_.begin(), unwanted_.end());
@@ -254,17 +254,21 @@ void DiskCache::work(std::unique_lock<std::mutex>& lock) {
   }
   lock.unlock();
   Status status = clearing ? folder_.removeAll() : folder_.remove(unwanted);
+  const auto also = [&status](const Status& next) {
+    if (status) status = next;
+    return next.ok();
+  };
+  std::vector<std::int64_t> left;
   for (const std::int64_t conversation : conversations) {
-    if (const Status removed = folder_.removeConversation(conversation); !removed) status = removed;
+    if (!also(folder_.removeConversation(conversation))) left.push_back(conversation);
   }
-  if (budget) {
-    if (const Status set = folder_.setBudget(*budget); !set) status = set;
-  }
-  if (const Status used = folder_.use(uses); !used) status = used;
-  if (text) status = folder_.keep(key_, empty_.kv.layout(), *text, [this] { return pause(); });
+  if (budget) also(folder_.setBudget(*budget));
+  also(folder_.use(uses));
+  if (text) also(folder_.keep(key_, empty_.kv.layout(), *text, [this] { return pause(); }));
   text.reset();
   told(status);
   lock.lock();
+  if (!closing_ && !flushing_) conversations_.insert(conversations_.end(), left.begin(), left.end());
   for (const std::int64_t id : unwanted)
     unwanted_.erase(id);
   if (clearing) clearing_ = false;

@@ -46,6 +46,23 @@ struct FaultyOps : FileOps {
   }
 };
 
+// Cannot remove rows as often as `failures` says.
+struct FailingIndex : TextIndex {
+  std::unique_ptr<TextIndex> index;
+  std::atomic<int>& failures;
+  FailingIndex(std::unique_ptr<TextIndex> real, std::atomic<int>& times)
+      : index(std::move(real)), failures(times) {}
+  Result<std::vector<TextRow>> rows() override { return index->rows(); }
+  Result<std::int64_t> add(const TextRow& row) override { return index->add(row); }
+  Status remove(std::span<const std::int64_t> ids) override {
+    if (failures <= 0) return index->remove(ids);
+    --failures;
+    return Error{ErrorCode::kIo, "the index is locked", {}, EIO};
+  }
+  Status use(std::span<const TextUse> uses) override { return index->use(uses); }
+  bool isCurrent() const override { return index->isCurrent(); }
+};
+
 // Holds every write until it is let go.
 struct HeldOps : FileOps {
   std::atomic<bool> held = true, reached = false;
@@ -399,6 +416,33 @@ class TestDiskCache : public QObject {
     QCOMPARE(program.restored(numberedText(2, 1500), 2), 1500);
     for (const TextRowPtr& row : program.disk->rows())
       QCOMPARE(row->conversation, std::int64_t(2));
+    QCOMPARE(filesIn(folder).size(), program.disk->rows().size());
+  }
+
+  // It is tried again, and told as long as it lasts, also where texts can be written.
+  void aConversationThatCannotBeRemovedAtOnce() {
+    const std::string folder = newFolder();
+    std::atomic<int> failures = 0, told = 0;
+    DiskCacheOptions options;
+    options.folder.openIndex = [&](const std::string& path) -> Result<std::unique_ptr<TextIndex>> {
+      auto index = storage::CacheIndex::open(path);
+      if (!index) return index.error();
+      return std::unique_ptr<TextIndex>(new FailingIndex(std::move(*index), failures));
+    };
+    options.onTrouble = [&](const std::string& sentence) { told += !sentence.empty(); };
+    Program program(folder, false, options);
+    program.keep(numberedText(1, 300), 1);
+    program.disk->flush();
+    QCOMPARE(filesIn(folder).size(), std::size_t(1));
+    failures = 3;
+    program.disk->dropConversation(1);
+    program.keep(numberedText(2, 300), 2);
+    QTRY_VERIFY(failures == 0 && program.disk->trouble().empty());
+    QCOMPARE(int(told), 1);
+    QCOMPARE(program.restored(numberedText(1, 300)), 0);
+    QTRY_VERIFY(std::ranges::none_of(program.disk->rows(),
+                                     [](const TextRowPtr& row) { return row->conversation == 1; }));
+    program.disk->close();
     QCOMPARE(filesIn(folder).size(), program.disk->rows().size());
   }
 
