@@ -264,14 +264,28 @@ void DiskCache::work(std::unique_lock<std::mutex>& lock) {
   }
   if (budget) also(folder_.setBudget(*budget));
   also(folder_.use(uses));
-  if (text) also(folder_.keep(key_, empty_.kv.layout(), *text, [this] { return pause(); }));
-  text.reset();
-  told(status);
+  if (text) {
+    const Status kept = folder_.keep(key_, empty_.kv.layout(), *text, [this] { return pause(); });
+    const bool busy = !kept && kept.error().code == ErrorCode::kBusy;
+    if (!busy) also(kept);
+    if (!busy || !waits()) text.reset();
+  }
+  if (!text || !status) told(status);
   lock.lock();
+  // Unless it was let go meanwhile, it is tried again.
+  if (text && !clearing_ && enabled_ &&
+      std::ranges::find(conversations_, text->conversation) == conversations_.end())
+    texts_.push_front(std::move(*text));
   if (!closing_ && !flushing_) conversations_.insert(conversations_.end(), left.begin(), left.end());
   for (const std::int64_t id : unwanted)
     unwanted_.erase(id);
   if (clearing) clearing_ = false;
+}
+
+// Before a text is tried again that another program's sweep holds up. False: there is no time for that.
+bool DiskCache::waits() {
+  std::this_thread::sleep_for(kStep);
+  return pause();
 }
 
 // Between two parts of a file: while a request runs it gets the machine.

@@ -87,6 +87,7 @@ class DiskCache {
   void sweep(std::unique_lock<std::mutex>& lock);
   bool hasSmallWork() const;  // REQUIRES: mutex_ is held
   bool pause();
+  bool waits();
   void work(std::unique_lock<std::mutex>& lock);
   void told(const Status& status);
   void list(UnusableText file);  // REQUIRES: mutex_ is held

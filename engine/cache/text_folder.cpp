@@ -100,6 +100,7 @@ class TextFolder::Lock {
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
   bool held() const { return held_; }
+  bool isOthers() const { return descriptor_ >= 0 && !held_; }
 
  private:
   const int descriptor_;
@@ -169,7 +170,8 @@ Status TextFolder::sweep(bool whole, std::vector<UnusableText>& unusable) {
 Status TextFolder::keep(const TextFileKey& key, const KvLayout& layout, const KeptText& text,
                         const std::function<bool()>& pause) {
   if (const Status opened = open(); !opened) return opened;
-  const Lock lock(options_.path, LOCK_SH);
+  const Lock lock(options_.path, LOCK_SH | LOCK_NB);
+  if (lock.isOthers()) return Error{ErrorCode::kBusy, "another program looks through the files"};
   if (const Status read = reload(); !read) return read;  // other programs write here too
   uses_.clear();
   Hash128 parent = catalogue_.root(key.name());

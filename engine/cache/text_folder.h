@@ -54,7 +54,8 @@ class TextFolder {
   // writes.
   Status sweep(bool whole, std::vector<UnusableText>& unusable);
 
-  // Writes what is not there yet of a text of this key's model, as `pause` lets it (writeTextFile).
+  // Writes what is not there yet of a text of this key's model, as `pause` lets it (writeTextFile). Error
+  // kBusy: another program sweeps; nothing was done.
   Status keep(const TextFileKey& key, const KvLayout& layout, const KeptText& text,
               const std::function<bool()>& pause);
   // Notes the use of rows.

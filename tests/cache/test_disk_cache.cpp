@@ -1,6 +1,8 @@
 // The cache on disk without a model: texts outlive it, what is broken on the disk is never served and always
 // told, and whoever is killed or cannot write loses no more than what was being written.
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -8,6 +10,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <atomic>
+#include <future>
 #include <thread>
 
 #include "tests/cache/disk_program.h"
@@ -444,6 +447,52 @@ class TestDiskCache : public QObject {
                                      [](const TextRowPtr& row) { return row->conversation == 1; }));
     program.disk->close();
     QCOMPARE(filesIn(folder).size(), program.disk->rows().size());
+  }
+
+  // Another program that looks through all files holds up neither what is asked meanwhile nor the end.
+  void anotherProgramsSweepHoldsUpNobody() {
+    const std::string folder = newFolder();
+    Program(folder).keep(numberedText(1, 300), 1);
+    const int other = ::open((folder + "/lock").c_str(), O_RDWR | O_CLOEXEC);
+    QCOMPARE(::flock(other, LOCK_EX), 0);
+    // Whatever fails here, nobody waits for ever.
+    std::promise<void> over;
+    std::thread last([&] {
+      over.get_future().wait_for(std::chrono::seconds(20));
+      ::close(other);
+    });
+    DiskCacheOptions options;
+    options.closeTime = std::chrono::milliseconds(200);
+    bool inTime = false;
+    std::string told;
+    QElapsedTimer clock;
+    clock.start();
+    {
+      Program program(folder, false, options);
+      program.keep(numberedText(2, 300), 2);
+      program.keep(numberedText(3, 300), 3);
+      QTest::qWait(200);
+      program.disk->dropConversation(1);
+      program.disk->dropConversation(2);
+      while (!program.disk->rows().empty() && clock.elapsed() < 15000)
+        QTest::qWait(1);
+      const bool removed = filesIn(folder).empty();
+      ::flock(other, LOCK_UN);
+      while (program.disk->rows().empty() && clock.elapsed() < 15000)
+        QTest::qWait(1);
+      ::flock(other, LOCK_EX);
+      program.keep(numberedText(4, 300), 4);
+      program.disk->close();
+      told = program.disk->trouble();
+      inTime = removed && clock.elapsed() < 15000;
+    }
+    over.set_value();
+    last.join();
+    QVERIFY(inTime);
+    QCOMPARE(told, std::string());
+    QCOMPARE(filesIn(folder).size(), std::size_t(1));
+    Program again(folder);
+    QCOMPARE(again.restored(numberedText(3, 300)), 299);
   }
 
   // As when a conversation is deleted, or all is cleared, while another model takes the place of this one.
