@@ -252,9 +252,8 @@ Result<ProofSource> CacheDesk::find(const std::string& key, Decoder& decoder) co
       source.prover.emplace(std::move(*prover));
       return source;
     }
-    if (prover.error().code != ErrorCode::kInvalidArgument)
-      now.cache->disk()->refuse(*row, prover.error().message);
-    return prover.error();
+    if (prover.error().code != ErrorCode::kInvalidArgument) now.cache->disk()->refuse(*row, prover.error());
+    return prover.error().code == ErrorCode::kNotFound ? gone : prover.error();
   }
   return gone;
 }
@@ -265,7 +264,7 @@ void CacheDesk::proved(const std::string& key, const ProofSource& source, const 
     const std::lock_guard lock(mutex_);
     proofs_[key] = {source.fingerprint, *proof};
   } else if (source.row && proof.error().code == ErrorCode::kCorruptFile && now.cache && now.cache->disk()) {
-    now.cache->disk()->refuse(*source.row, proof.error().message);
+    now.cache->disk()->refuse(*source.row, proof.error());
   }
 }
 

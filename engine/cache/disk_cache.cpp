@@ -342,7 +342,7 @@ bool DiskCache::restore(PrefixCache& cache, std::span<const TokenId> text, const
     if (!status) {
       if (!culprit) return false;  // no memory
       without.insert(culprit->id);
-      if (status.error().code != ErrorCode::kInvalidArgument) refuse(*culprit, status.error().message);
+      if (status.error().code != ErrorCode::kInvalidArgument) refuse(*culprit, status.error());
       continue;
     }
     cache.insert(text.first(static_cast<std::size_t>(plan.length)), sequence, marks, conversation);
@@ -355,10 +355,10 @@ bool DiskCache::restore(PrefixCache& cache, std::span<const TokenId> text, const
   }
 }
 
-void DiskCache::refuse(const TextRow& row, std::string reason) {
+void DiskCache::refuse(const TextRow& row, const Error& why) {
   const std::lock_guard lock(mutex_);
   unwanted_.insert(row.id);
-  list({row.file, std::move(reason), row.bytes});
+  if (why.code != ErrorCode::kNotFound) list({row.file, why.message, row.bytes});
   wake_.notify_all();
 }
 

@@ -60,8 +60,9 @@ class DiskCache {
   bool drop(const std::string& file);
   // Has all files removed, of all models, and writes nothing of what was put in so far. False: as above.
   bool clear();
-  // The file of this row was found to be of no use: it is removed and listed.
-  void refuse(const TextRow& row, std::string reason);
+  // The file of this row was found to be of no use: it is removed and listed with the reason. One that is not
+  // there (kNotFound) was another program's to remove: it is no longer looked for.
+  void refuse(const TextRow& row, const Error& why);
   // Of all files together; what no longer fits goes.
   void setBudget(std::uint64_t bytes);
   std::uint64_t budget() const;

@@ -539,6 +539,19 @@ class TestDiskCache : public QObject {
     QVERIFY(three.disk->unusable().empty());
   }
 
+  // What one program removes, the other has no more, and takes for no damage.
+  void whatAnotherProgramRemovedIsNoDamage() {
+    const std::string folder = newFolder();
+    Program(folder).keep(numberedText(1, 700));
+    Program one(folder), two(folder);
+    one.disk->clear();
+    one.disk->flush();
+    QCOMPARE(two.restored(numberedText(1, 700)), 0);
+    two.disk->flush();
+    QVERIFY(two.disk->rows().empty() && two.disk->unusable().empty());
+    QCOMPARE(two.disk->trouble(), std::string());
+  }
+
   // While a request runs, a mebibyte is written every 50 ms at most.
   void aRequestComesFirst() {
     Program program(newFolder());

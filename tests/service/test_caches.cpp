@@ -299,6 +299,25 @@ class TestCaches : public QObject, private ServiceFixture {
     QCOMPARE(files(), 0);
   }
 
+  // A proof of a file that another program removed ends as one of an entry that was dropped.
+  void provesNothingThatAnotherProgramRemoved() {
+    const std::string folder = newFolder();
+    EngineService service(options(folder));
+    load(service, model_);
+    ask(service, repeated("Some text", 10), 1);
+    QTRY_COMPARE(onDisk(service).size(), std::size_t{1});
+    const CachedText file = onDisk(service)[0];
+    fs::remove(fileOf(folder, file));
+    Proving proving;
+    service.proveText(file.key, proving.sink());
+    QVERIFY(proving.waitForEnd());
+    QCOMPARE(proving.last<Error>()->code, ErrorCode::kNotFound);
+    QCOMPARE(proving.last<Error>()->message, std::string("This entry is no longer in the cache."));
+    QCOMPARE(again(service, file.key).key, std::string());
+    QVERIFY(std::ranges::none_of(listed(service).texts,
+                                 [](const auto& text) { return text.state == TextState::kUnusable; }));
+  }
+
   // What is removed while the disk is off does not come back with it.
   void removesWhileTheDiskIsOff() {
     EngineService service(options(newFolder()));
