@@ -224,6 +224,7 @@ TokenId AnswerRun::choose(const Draft& draft, int node) {
   }
   if (request_.speculation.relaxed() && !reasoning_.forced())
     token = relaxedChoice(draft, node, logits, token, request_.speculation);
+  if (!chooser_.status().ok()) return token;  // no token of the answer
   if (request_.sampling.logprobs >= 0) taken_.logprobs.push_back(chooser_.logprobs(logits, token));
   if (callbacks_.chosen) callbacks_.chosen(token, logits);
   return token;
@@ -231,10 +232,7 @@ TokenId AnswerRun::choose(const Draft& draft, int node) {
 
 // Adds a token to the answer; true when it is the last one.
 bool AnswerRun::certain(TokenId token) {
-  if (!chooser_.status().ok()) {  // no token of the answer
-    taken_.tokens.push_back({token, TokenOrigin::kPlain, 0});
-    return true;
-  }
+  if (!chooser_.status().ok()) return true;
   const bool isStop = std::ranges::find(request_.stopTokens, token) != request_.stopTokens.end();
   const std::string text = isStop ? std::string() : text_.push(token);
   chooser_.push(token);
@@ -278,7 +276,7 @@ void AnswerRun::add(const Draft& draft, const Acceptance& accepted) {
   for (const PieceToken& token : taken_.tokens)
     ++outcome_.stats.acceptedBy[static_cast<int>(token.origin)];
   last_ = accepted.next;
-  if (callbacks_.piece) callbacks_.piece(std::move(taken_));
+  if (callbacks_.piece && !taken_.tokens.empty()) callbacks_.piece(std::move(taken_));
 }
 
 GenerationOutcome AnswerRun::finish() {

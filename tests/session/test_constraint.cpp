@@ -154,6 +154,42 @@ class TestConstraint : public QObject {
     QCOMPARE(refused.status.error().field, std::string("constraint"));
   }
 
+  // A form that takes too much to follow ends the answer behind the tokens that were chosen, and no other.
+  void whatCannotBeFollowedKeepsItsTokens() {
+    const auto constraint = cache_->find(ConstraintSpec::grammar(
+        "root ::= s \"b\"\ns ::= \"a\" s \"c\" | \"a\" s \"d\" | \"a\" t \"d\" | \"a\"\n"
+        "t ::= \"a\" t \"c\" | \"a\" s \"c\" | \"a\""));
+    QVERIFY2(constraint.ok(), constraint.ok() ? "" : constraint.error().describe().c_str());
+    for (const bool drafts : {false, true}) {
+      Generation request = requestOf(*constraint, 0);
+      request.maxTokens = 0;
+      request.sampling.logitBias = {{static_cast<TokenId>('a'), 100.0f}};
+      request.sampling.logprobs = 1;
+      if (drafts) request.speculation = SpeculationOptions::chain(TokenOrigin::kOwnText, 7);
+      Ids told, chosen;
+      std::size_t textBytes = 0, logprobs = 0;
+      const GenerationOutcome outcome = engine_.generator->run(
+          request, {.piece =
+                        [&](const TextPiece& piece) {
+                          for (const PieceToken& token : piece.tokens)
+                            told.push_back(token.id);
+                          textBytes += piece.text.size();
+                          logprobs += piece.logprobs.size();
+                        },
+                    .chosen = [&](TokenId token, std::span<const float>) { chosen.push_back(token); }});
+      QVERIFY(!outcome.status.ok());
+      QCOMPARE(outcome.status.error().code, ErrorCode::kBudgetExceeded);
+      QVERIFY(outcome.tokens == Ids(outcome.tokens.size(), 'a') && !outcome.tokens.empty());
+      QVERIFY(told == outcome.tokens && chosen == outcome.tokens);
+      QCOMPARE(textBytes, told.size());
+      QCOMPARE(logprobs, told.size());
+      int accepted = 0;
+      for (const int tokens : outcome.stats.acceptedBy)
+        accepted += tokens;
+      QCOMPARE(accepted, outcome.stats.completionTokens);
+    }
+  }
+
   void whatCannotBeIsRefused() {
     const auto constraint = cache_->find(ConstraintSpec::choice({"a"}));
     QVERIFY(constraint.ok());
