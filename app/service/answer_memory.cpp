@@ -73,9 +73,10 @@ void AnswerMemory::keep(const std::vector<PromptMessage>& messages, WrittenAnswe
     Node* const found = next(*node, message);
     node = found ? found : add(node, {.said = saidIn(message)});
   }
-  // Written again, the same answer takes the last place.
-  const auto known = std::ranges::find_if(
-      node->answers, [&](const Node* other) { return other->answer.tokens == answer.tokens; });
+  // Written again, the same answer takes the last place. Shown otherwise, it is another.
+  const auto known = std::ranges::find_if(node->answers, [&](const Node* other) {
+    return other->answer.tokens == answer.tokens && other->answer.hidden == answer.hidden;
+  });
   if (known != node->answers.end()) {
     std::rotate(known, known + 1, node->answers.end());
     node = node->answers.back();

@@ -299,6 +299,29 @@ class TestHiddenText : public QObject, ServiceFixture {
             joined({ids, next}));
   }
 
+  // The same ids, once shown whole and once cut at a stop string, in either order and again.
+  void oneAnswerIsShownInTwoWays() {
+    const std::vector<PromptMessage> asked = {{"user", "Hi"}};
+    const service::WrittenAnswer whole = {.tokens = bytes("Yes. END"), .text = "Yes. END"};
+    service::WrittenAnswer cut = whole;
+    cut.hidden = {{5, std::string::npos}};
+    for (const auto& order : {std::vector{whole, cut}, {cut, whole}, {whole, cut, whole, cut}}) {
+      AnswerMemory memory;
+      for (const service::WrittenAnswer& answer : order)
+        memory.keep(asked, answer);
+      for (const char* copy : {"Yes. END", "Yes. "}) {
+        auto messages = asked;
+        messages.push_back({"assistant", copy});
+        memory.recall(messages);
+        QVERIFY2(messages.back().tokens == whole.tokens, copy);
+      }
+      AnswerMemory twice;
+      twice.keep(asked, whole);
+      twice.keep(asked, cut);
+      QCOMPARE(memory.bytes(), twice.bytes());
+    }
+  }
+
   void theMemoryKeepsToItsBudget() {
     const auto conversation = [](int number) {
       return std::vector<PromptMessage>{{"user", "question " + std::to_string(number)}};
