@@ -32,7 +32,7 @@ service::GenerateRequest promptOf(const ConversationView& view, MessageId answer
       request.messages.push_back(user ? service::PromptMessage{"user", message.content} : answerOf(message));
       continue;
     }
-    std::vector<TokenId> ids(message.tokenIds.begin(), message.tokenIds.end());
+    std::vector<TokenId> ids = answerOf(message).tokens;
     if (!ids.empty())
       request.rawAnswers.push_back({request.rawPrompt.size(), message.content.size(), std::move(ids)});
     request.rawPrompt += message.content;

@@ -129,6 +129,9 @@ void TestTurns::answersTellWhatTheyDoNotShow() {
   QVERIFY(cut.tokens == whole.tokens && cut.hidden == std::vector<service::HiddenText>({{4}}));
   QVERIFY(messageAfter(FinishReason::kStopToken).tokens == std::vector<TokenId>({5, 6}));
   QVERIFY(messageAfter(FinishReason::kStopToken).hidden.empty());
+  // The same where no template marks the messages.
+  const auto completion = promptOf(view, 2, true).rawAnswers;
+  QVERIFY(completion.size() == 1 && completion[0].tokens == std::vector<TokenId>({5, 6}));
 }
 
 void TestTurns::onlyNewMessagesAreAnsweredFromResponses() {
