@@ -142,6 +142,10 @@ Status TextFolder::reload() {
 Status TextFolder::sweep(bool whole, std::vector<UnusableText>& unusable) {
   if (const Status opened = open(); !opened) return opened;
   const Lock lock(options_.path, LOCK_EX | LOCK_NB);
+  if (!lock.held() && whole) {
+    return Error{ErrorCode::kBusy,
+                 "Another program writes to the cache, so nothing was checked; try again in a moment."};
+  }
   if (!lock.held()) return {};
   if (const Status read = reload(); !read) return read;
   std::unordered_map<std::string, std::uint64_t> files;

@@ -51,7 +51,7 @@ class TextFolder {
   Status open();
   // Removes temporary files and whole ones that no index lists, rows without a file, and what cannot be used
   // by its head, or with `whole` by any of its bytes; tells what it was. Does nothing while another program
-  // writes.
+  // writes; with `whole` that is the error kBusy.
   Status sweep(bool whole, std::vector<UnusableText>& unusable);
 
   // Writes what is not there yet of a text of this key's model, as `pause` lets it (writeTextFile). Error

@@ -1,5 +1,6 @@
 """tandem-cli cache and disk-restore-check: a chat's texts outlive it, prove themselves, and are left when broken."""
 
+import fcntl
 import glob
 import json
 import os
@@ -42,6 +43,9 @@ class Cache(client.CliTest):
             byte = file.read(1)
             file.seek(-1000, os.SEEK_END)
             file.write(bytes([byte[0] ^ 1]))
+        with open(os.path.join(os.path.dirname(path), "lock"), "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH)  # as a program that writes
+            self.assertIn("nothing was checked", self.bad("cache", "check"))
         self.assertIn("damaged", self.bad("cache", "prove", str(row["id"]), "-m", client.SMOLLM2))
         done = self.run_cli("cache", "check")
         self.assertEqual(done.returncode, 1)
