@@ -59,6 +59,35 @@ class Beginnings {
   std::map<Hash128, TextRowPtr> whole_;
 };
 
+CachedText textOf(const DeskCache& now, const CacheEntry& entry) {
+  return {.key = memoryKey(now.load, entry.id),
+          .tier = entry.tier,
+          .tokens = entry.tokens,
+          .words = wordsOf(*now.model, entry.first),
+          .fingerprint = hexadecimal(entry.text),
+          .bytes = entry.bytes,
+          .hits = entry.hits,
+          .ageSeconds = entry.ageSeconds,
+          .conversation = entry.conversation,
+          .state = entry.pinned ? TextState::kPinned : TextState::kUsable};
+}
+
+CachedText textOf(const DeskCache& now, const TextRow& row, std::span<const TokenId> first) {
+  const bool foreign = !now.model || row.model != now.key.name();
+  return {.key = diskKey(row.file),
+          .place = CachePlace::kDisk,
+          .tier = row.kind == TextFileKind::kPages ? CacheTier::kPages : static_cast<CacheTier>(row.tier),
+          .start = row.start,
+          .tokens = row.end,
+          .words = foreign ? std::string() : wordsOf(*now.model, first),
+          .fingerprint = hexadecimal(textHash(row.parent, row.tokens)),
+          .bytes = row.bytes,
+          .hits = static_cast<std::uint64_t>(row.hits),
+          .ageSeconds = static_cast<double>(std::max<std::int64_t>(0, nowUs() - row.usedUs)) / 1e6,
+          .conversation = row.conversation,
+          .state = foreign ? TextState::kForeign : TextState::kUsable};
+}
+
 }  // namespace
 
 DeskCache CacheDesk::current() const {
@@ -136,26 +165,17 @@ CacheListing CacheDesk::listing() {
     const auto known = proofs_.find(text.key);
     if (known == proofs_.end() || known->second.fingerprint != text.fingerprint) continue;
     text.proof = known->second.proof;
-    text.state = text.proof.differing == 0 ? TextState::kProven : TextState::kProofFailed;
+    text.state = TextState::kProven;
   }
+  listing.texts.insert(listing.texts.end(), failed_.begin(), failed_.end());
   return listing;
 }
 
 void CacheDesk::addMemory(const DeskCache& now, CacheListing& listing) const {
   listing.memoryBytes = now.cache->bytes();
   listing.memoryBudget = now.cache->budget();
-  for (const CacheEntry& entry : now.cache->entries(rootOf(now.key))) {
-    listing.texts.push_back({.key = memoryKey(now.load, entry.id),
-                             .tier = entry.tier,
-                             .tokens = entry.tokens,
-                             .words = wordsOf(*now.model, entry.first),
-                             .fingerprint = hexadecimal(entry.text),
-                             .bytes = entry.bytes,
-                             .hits = entry.hits,
-                             .ageSeconds = entry.ageSeconds,
-                             .conversation = entry.conversation,
-                             .state = entry.pinned ? TextState::kPinned : TextState::kUsable});
-  }
+  for (const CacheEntry& entry : now.cache->entries(rootOf(now.key)))
+    listing.texts.push_back(textOf(now, entry));
 }
 
 void CacheDesk::addDisk(const DeskCache& now, CacheListing& listing) {
@@ -164,23 +184,9 @@ void CacheDesk::addDisk(const DeskCache& now, CacheListing& listing) {
   const bool inUse = disk && disk->enabled();
   const std::vector<TextRowPtr> rows = inUse ? disk->rows() : rowsInFolder();
   const Beginnings beginnings(rows);
-  const std::string model = now.model ? now.key.name() : std::string();
   for (const TextRowPtr& row : rows) {
-    const bool foreign = row->model != model;
     listing.diskBytes += row->bytes;
-    listing.texts.push_back(
-        {.key = diskKey(row->file),
-         .place = CachePlace::kDisk,
-         .tier = row->kind == TextFileKind::kPages ? CacheTier::kPages : static_cast<CacheTier>(row->tier),
-         .start = row->start,
-         .tokens = row->end,
-         .words = foreign ? std::string() : wordsOf(*now.model, beginnings.of(row)),
-         .fingerprint = hexadecimal(textHash(row->parent, row->tokens)),
-         .bytes = row->bytes,
-         .hits = static_cast<std::uint64_t>(row->hits),
-         .ageSeconds = static_cast<double>(std::max<std::int64_t>(0, nowUs() - row->usedUs)) / 1e6,
-         .conversation = row->conversation,
-         .state = foreign ? TextState::kForeign : TextState::kUsable});
+    listing.texts.push_back(textOf(now, *row, beginnings.of(row)));
   }
   listing.diskBudget = settings ? settings->diskBudget : folder_.budget;
   listing.diskEnabled = settings ? settings->disk : true;
@@ -209,6 +215,10 @@ std::vector<TextRowPtr> CacheDesk::rowsInFolder() {
 
 void CacheDesk::dropNow(const std::string& key) {
   const DeskCache now = current();
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::erase_if(failed_, [&](const CachedText& text) { return text.key == key; }) > 0) return;
+  }
   if (key.starts_with("memory/") && now.cache) {
     for (const CacheEntry& entry : now.cache->entries()) {
       if (memoryKey(now.load, entry.id) == key) now.cache->drop(entry.id);
@@ -234,18 +244,21 @@ Result<ProofSource> CacheDesk::find(const std::string& key, Decoder& decoder) co
   if (!now.cache) return gone;
   if (key.starts_with("memory/")) {
     for (const CacheEntry& entry : now.cache->entries()) {
-      if (memoryKey(now.load, entry.id) != key) continue;
+      CachedText text = textOf(now, entry);
+      if (text.key != key) continue;
       auto held = now.cache->held(entry.id);
       if (!held) return gone;
-      std::string fingerprint = fingerprintOf(now.key, held->tokens);
-      return ProofSource{TextProver::of(decoder, std::move(*held)), std::move(fingerprint), nullptr};
+      text.tokens = static_cast<int>(held->tokens.size());  // it may have grown
+      text.fingerprint = fingerprintOf(now.key, held->tokens);
+      return ProofSource{TextProver::of(decoder, std::move(*held)), std::move(text), nullptr};
     }
     return gone;
   }
   if (!now.cache->disk()) return gone;
-  for (const TextRowPtr& row : now.cache->disk()->rows()) {
+  const std::vector<TextRowPtr> rows = now.cache->disk()->rows();
+  for (const TextRowPtr& row : rows) {
     if (diskKey(row->file) != key) continue;
-    ProofSource source{std::nullopt, hexadecimal(textHash(row->parent, row->tokens)), row};
+    ProofSource source{std::nullopt, textOf(now, *row, Beginnings(rows).of(row)), row};
     auto file = TextFileReader::open(now.cache->disk()->pathOf(*row));
     auto prover = file ? TextProver::of(decoder, std::move(*file)) : Result<TextProver>(file.error());
     if (prover) {
@@ -258,13 +271,26 @@ Result<ProofSource> CacheDesk::find(const std::string& key, Decoder& decoder) co
   return gone;
 }
 
-void CacheDesk::proved(const std::string& key, const ProofSource& source, const Result<TextProof>& proof) {
+void CacheDesk::proved(const ProofSource& source, const Result<TextProof>& proof) {
   const DeskCache now = current();
-  if (proof) {
-    const std::lock_guard lock(mutex_);
-    proofs_[key] = {source.fingerprint, *proof};
-  } else if (source.row && proof.error().code == ErrorCode::kCorruptFile && now.cache && now.cache->disk()) {
-    now.cache->disk()->refuse(*source.row, proof.error());
+  DiskCache* disk = now.cache ? now.cache->disk() : nullptr;
+  if (!proof) {
+    if (source.row && proof.error().code == ErrorCode::kCorruptFile && disk)
+      disk->refuse(*source.row, proof.error());
+    return;
+  }
+  if (proof->differing > 0) {
+    if (now.cache) now.cache->clear();
+    if (now.responses) now.responses->clear();
+    if (disk) disk->clear();
+  }
+  const std::lock_guard lock(mutex_);
+  if (proof->differing == 0) {
+    proofs_[source.text.key] = {source.text.fingerprint, *proof};
+  } else {
+    failed_.push_back(source.text);
+    failed_.back().state = TextState::kProofFailed;
+    failed_.back().proof = *proof;
   }
 }
 

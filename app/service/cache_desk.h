@@ -12,23 +12,25 @@
 
 #include "app/service/cache_listing.h"
 #include "app/service/event_thread.h"
+#include "app/service/response_cache.h"
 #include "engine/cache/disk_cache.h"
 #include "engine/model/decoder.h"
 
 namespace tandem::service {
 
-// A cache of a loaded model.
+// The caches of a loaded model.
 struct DeskCache {
   std::shared_ptr<const Model> model;
   std::shared_ptr<PrefixCache> cache;  // null: none
-  TextFileKey key = {};                // of its decoder
-  std::uint64_t load = 0;              // set by CacheDesk::use
+  std::shared_ptr<ResponseCache> responses = {};
+  TextFileKey key = {};    // of its decoder
+  std::uint64_t load = 0;  // set by CacheDesk::use
 };
 
 // An entry to be proved.
 struct ProofSource {
   std::optional<TextProver> prover;
-  std::string fingerprint;
+  CachedText text;
   TextRowPtr row;  // of a file
 };
 
@@ -48,8 +50,10 @@ class CacheDesk {
 
   // The decoder's thread. Errors: as ProofEvent.
   Result<ProofSource> find(const std::string& key, Decoder& decoder) const;
-  // A proof ended like this. A file that turned out to be unusable is removed and listed.
-  void proved(const std::string& key, const ProofSource& source, const Result<TextProof>& proof);
+  // A proof ended like this. A file that turned out to be unusable is removed and listed. Where bytes differ
+  // nothing that is kept is trusted any more: all caches are emptied, and the entry is listed until dropped.
+  // REQUIRES: no request runs.
+  void proved(const ProofSource& source, const Result<TextProof>& proof);
 
  private:
   struct Proved {
@@ -71,6 +75,7 @@ class CacheDesk {
   DeskCache cache_;
   std::optional<CacheSettings> settings_;
   std::map<std::string, Proved> proofs_;
+  std::vector<CachedText> failed_;  // whose bytes differed; gone
 
   std::string folderTrouble_, removeTrouble_;  // the desk's thread
   EventThread thread_;

@@ -24,7 +24,7 @@ enum class TextState : std::uint8_t {
   kUsable,
   kPinned,       // stays whatever the budget
   kProven,       // every byte was compared with a cold read
-  kProofFailed,  // and some differed
+  kProofFailed,  // and some differed: it is gone, and all that was cached with it
   kForeign,      // of another model, cache type or version: of use to those
   kUnusable,     // could not be used and is gone
 };

@@ -60,7 +60,7 @@ EngineOptions EngineService::chosenOptions() const {
 // A chunk of what is read anew, as short as a prompt's beside answers, or a block of the comparison.
 void EngineService::stepProof(const ProofPtr& proof) {
   const auto end = [&](const Result<TextProof>& result) {
-    if (proof->source) desk_.proved(proof->key, *proof->source, result);
+    if (proof->source) desk_.proved(*proof->source, result);
     queue_->endProof(proof, result ? ProofEvent(*result) : ProofEvent(result.error()));
   };
   if (!engine_) return end(Error{ErrorCode::kNotFound, "No model is loaded. Choose a model first.", "model"});

@@ -165,6 +165,7 @@ void EngineService::runLoad(const LoadPtr& load) {
   }
   desk_.use({.model = engine_->model(),
              .cache = engine_->cache(),
+             .responses = engine_->responses(),
              .key = TextFileKey::of(engine_->info().fingerprint, engine_->decoder().newSequence(),
                                     engine_->info().vocabSize)});
   queue_->endLoad(load, engine_->info());

@@ -103,6 +103,13 @@ void ResponseCache::dropConversation(std::int64_t conversation) {
   }
 }
 
+void ResponseCache::clear() {
+  const std::lock_guard lock(mutex_);
+  places_.clear();
+  entries_.clear();
+  bytes_ = 0;
+}
+
 std::size_t ResponseCache::bytes() const {
   const std::lock_guard lock(mutex_);
   return bytes_;

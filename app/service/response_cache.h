@@ -74,6 +74,7 @@ class ResponseCache {
   void insert(ResponseKey key, Response response, std::int64_t conversation);
   // What was written in this conversation goes.
   void dropConversation(std::int64_t conversation);
+  void clear();
 
   std::size_t bytes() const;
 

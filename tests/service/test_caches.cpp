@@ -222,11 +222,15 @@ class TestCaches : public QObject, private ServiceFixture {
     QCOMPARE(grown.state, TextState::kUsable);
   }
 
+  // After that nothing is taken from any cache, and the next answer is that of a cold read.
   void aWrongByteOnDiskFailsItsProof() {
     const std::string folder = newFolder();
     EngineService service(options(folder));
     load(service, model_);
-    ask(service, repeated("Some text", 60), 1);
+    GenerateRequest request = chatRequest(repeated("Some text", 60), 4);
+    request.fromResponses = true;
+    const std::vector<TokenId> expected = idsOf(answered(service, request));
+    QVERIFY(answered(service, request).last<FinishedEvent>()->stats.fromResponse);
     QTRY_COMPARE(onDisk(service).size(), std::size_t{1});
     const CachedText text = onDisk(service)[0];
     plantWrongByte(fileOf(folder, text));
@@ -238,6 +242,14 @@ class TestCaches : public QObject, private ServiceFixture {
     QCOMPARE(proof->differing, std::uint64_t{1});
     QCOMPARE(again(service, text.key).state, TextState::kProofFailed);
     QCOMPARE(again(service, text.key).proof.differing, std::uint64_t{1});
+    QCOMPARE(listed(service).texts.size(), std::size_t{1});
+    QTRY_VERIFY(!fs::exists(fileOf(folder, text)));
+    const Answer cold = answered(service, request);
+    QCOMPARE(cold.last<FinishedEvent>()->stats.cachedTokens, 0);
+    QCOMPARE(idsOf(cold), expected);
+    QCOMPARE(again(service, text.key).state, TextState::kProofFailed);
+    service.dropText(text.key);
+    QCOMPARE(again(service, text.key).key, std::string());
   }
 
   void aDamagedFileIsListedWithItsReason() {

@@ -120,7 +120,7 @@ QVariant CacheListModel::data(const QModelIndex& index, int role) const {
     case ProvingRole:
       return proofs_.contains(key);
     case ProvableRole:
-      return !gone && text.state != TextState::kForeign;
+      return !gone && text.state != TextState::kForeign && text.state != TextState::kProofFailed;
     case DroppableRole:
       return !gone;
     default:
@@ -167,7 +167,7 @@ QString CacheListModel::detailOf(const CachedText& text, const QString& key) con
       return tr("All %1 bytes are those of a cold read.")
           .arg(locale.toString(static_cast<qulonglong>(text.proof.bytes)));
     case TextState::kProofFailed:
-      return tr("%1 of %2 bytes differ from a cold read. Drop it.")
+      return tr("%1 of %2 bytes differ from a cold read. All caches were emptied.")
           .arg(locale.toString(static_cast<qulonglong>(text.proof.differing)),
                locale.toString(static_cast<qulonglong>(text.proof.bytes)));
     case TextState::kUnusable:
@@ -195,7 +195,8 @@ double CacheListModel::diskShare() const {
 
 int CacheListModel::files() const {
   return static_cast<int>(std::ranges::count_if(rows_, [](const CachedText& text) {
-    return text.place == CachePlace::kDisk && text.state != TextState::kUnusable;
+    return text.place == CachePlace::kDisk && text.state != TextState::kUnusable &&
+           text.state != TextState::kProofFailed;
   }));
 }
 
