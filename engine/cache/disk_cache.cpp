@@ -65,7 +65,7 @@ void DiskCache::leave() {
 }
 
 void DiskCache::keep(std::span<const TokenId> text, const Sequence& sequence,
-                     std::span<const CacheMark> marks, std::int64_t conversation) {
+                     std::span<const CacheMark> marks, std::int64_t conversation, std::uint64_t room) {
   KeptText kept;
   kept.conversation = conversation;
   std::size_t length = text.size();
@@ -82,6 +82,8 @@ void DiskCache::keep(std::span<const TokenId> text, const Sequence& sequence,
 
   const std::lock_guard lock(mutex_);
   if (closing_ || !enabled_) return;
+  keptAt_ = Clock::now();
+  if (texts_.empty()) waitingSince_ = keptAt_;
   // A text that goes on takes the place of its beginning.
   std::erase_if(texts_, [&](KeptText& earlier) {
     if (!isBeginning(earlier.tokens, kept.tokens)) return false;
@@ -89,17 +91,18 @@ void DiskCache::keep(std::span<const TokenId> text, const Sequence& sequence,
     return true;
   });
   texts_.push_back(std::move(kept));
+  room = std::min(room, options_.waiting);
+  const auto bytesOf = [&](const KeptText& one) {
+    std::uint64_t bytes = one.pages.size() * empty_.kv.layout().pageBytes();
+    for (const CacheMark& mark : one.marks)
+      bytes += mark.bytes();
+    return bytes;
+  };
   std::uint64_t bytes = 0;
   for (const KeptText& one : texts_)
-    bytes += one.pages.size() * empty_.kv.layout().pageBytes() +
-             one.marks.size() * empty_.recurrent.bytes().size();
-  while (bytes > options_.waiting && texts_.size() > 1) {
-    const KeptText& oldest = texts_.front();
-    bytes -= oldest.pages.size() * empty_.kv.layout().pageBytes() +
-             oldest.marks.size() * empty_.recurrent.bytes().size();
-    texts_.pop_front();
-  }
-  keptAt_ = Clock::now();
+    bytes += bytesOf(one);
+  for (; bytes > room && texts_.size() > 1; texts_.pop_front())
+    bytes -= bytesOf(texts_.front());
   wake_.notify_all();
 }
 
@@ -201,7 +204,8 @@ void DiskCache::run() {
     if (enabled_ && !swept_) sweep(lock);
     const bool small = hasSmallWork();
     const auto now = Clock::now();
-    const auto due = std::max(keptAt_ + options_.settle, nextTry_);
+    const auto due =
+        std::max(std::min(keptAt_ + options_.settle, waitingSince_ + options_.longest), nextTry_);
     const bool hurry = closing_ || flushing_;
     if ((small && (hurry || now >= nextTry_)) || (!texts_.empty() && (hurry || now >= due))) {
       working_ = true;

@@ -29,9 +29,10 @@ struct DiskCacheOptions {
   std::function<void(std::string)> onTrouble = {};
   int leastGain = 16;                         // tokens that a restore must save, and a text must have
   std::chrono::milliseconds settle{1000};     // between the end of a request and the writing of its text
+  std::chrono::milliseconds longest{30'000};  // that a text waits where one request follows another
   std::chrono::milliseconds closeTime{3000};  // for writing what is left when it closes
   std::chrono::milliseconds retry{30'000};    // between two tries when nothing can be written
-  std::uint64_t waiting = std::uint64_t{512} << 20;  // bytes that may wait to be written; the oldest goes
+  std::uint64_t waiting = std::uint64_t{512} << 20;  // bytes that may wait to be written
 };
 
 class DiskCache {
@@ -46,9 +47,10 @@ class DiskCache {
   // there. False: nothing was put in.
   bool restore(PrefixCache& cache, std::span<const TokenId> text, const CacheHit& known,
                std::int64_t conversation);
-  // Has a text written, as PrefixCache::insert takes it.
+  // Has a text written, as PrefixCache::insert takes it. room: bytes that may wait with it, within those of
+  // the options; the oldest texts go, never this one.
   void keep(std::span<const TokenId> text, const Sequence& sequence, std::span<const CacheMark> marks,
-            std::int64_t conversation);
+            std::int64_t conversation, std::uint64_t room);
   // Around each request: while one runs little is written.
   void enter();
   void leave();
@@ -113,7 +115,7 @@ class DiskCache {
   std::vector<std::int64_t> conversations_;  // to be dropped
   std::vector<UnusableText> unusable_;
   std::string trouble_;
-  std::chrono::steady_clock::time_point keptAt_, nextTry_, deadline_;
+  std::chrono::steady_clock::time_point keptAt_, waitingSince_, nextTry_, deadline_;
   int users_ = 0;
   bool working_ = true, closing_ = false, closed_ = false, flushing_ = false;
   bool enabled_, swept_ = false, clearing_ = false, newBudget_ = false;

@@ -49,7 +49,8 @@ void RunCache::end(std::span<const TokenId> text, const Sequence& sequence) {
   if (!cache_ || length == 0) return;
   if (cache_->stateful() && cache_->keepsEndAnchors()) keep(CacheTier::kEndAnchor, sequence, length);
   cache_->insert(text.first(length), sequence, marks_, conversation_);
-  if (DiskCache* disk = cache_->disk()) disk->keep(text.first(length), sequence, marks_, conversation_);
+  if (DiskCache* disk = cache_->disk())
+    disk->keep(text.first(length), sequence, marks_, conversation_, cache_->budget());
   marks_.clear();
 }
 

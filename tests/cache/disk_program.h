@@ -25,21 +25,22 @@ struct Program {
     options.folder.path = folder;
     if (!options.folder.openIndex)
       options.folder.openIndex = [](const std::string& path) { return storage::CacheIndex::open(path); };
-    options.settle = std::chrono::milliseconds(0);
+    if (options.settle == DiskCacheOptions().settle) options.settle = std::chrono::milliseconds(0);
     options.retry = std::chrono::milliseconds(20);
     disk =
         std::make_unique<DiskCache>(std::move(options), fingerprint, smallEmpty(stateful), kSmallVocabulary);
   }
 
   // A request left this text; states at every 256 positions and at its end.
-  void keep(const std::vector<TokenId>& text, std::int64_t conversation = 1) {
+  void keep(const std::vector<TokenId>& text, std::int64_t conversation = 1,
+            std::uint64_t room = kRoomyCache) {
     std::vector<CacheMark> marks;
     if (stateful) {
       for (std::size_t at = 256; at < text.size(); at += 256)
         marks.push_back(markFor(std::span(text).first(at), CacheTier::kGrid, false));
       marks.push_back(markFor(text, CacheTier::kPromptEnd, true));
     }
-    disk->keep(text, sequenceFor(text), marks, conversation);
+    disk->keep(text, sequenceFor(text), marks, conversation, room);
   }
 
   // Tokens of the text that come back from the disk, after their bytes were looked at; -1: wrong ones.

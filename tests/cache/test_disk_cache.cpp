@@ -217,6 +217,44 @@ class TestDiskCache : public QObject {
     QVERIFY(other.disk->trouble().starts_with("The disk is too full"));
   }
 
+  // What waits to be written takes no more memory than the cache may; the texts of before go first.
+  void whatWaitsIsBounded() {
+    const std::string folder = newFolder();
+    DiskCacheOptions options;
+    options.settle = std::chrono::hours(1);
+    Program program(folder, false, options);
+    const std::uint64_t size =
+        std::uint64_t{10} * smallEmpty(false).kv.layout().pageBytes();  // of 600 tokens
+    for (int number = 1; number <= 5; ++number)
+      program.keep(numberedText(static_cast<std::uint64_t>(number), 600), 1, 2 * size);
+    program.keep(numberedText(6, 600), 1, 3 * size);
+    program.disk->flush();
+    for (const std::uint64_t number : {1, 2, 3})
+      QCOMPARE(program.restored(numberedText(number, 600)), 0);
+    for (const std::uint64_t number : {4, 5, 6})
+      QCOMPARE(program.restored(numberedText(number, 600)), 599);
+    program.keep(numberedText(7, 600), 1, 1);  // the latest is written all the same
+    program.disk->flush();
+    QCOMPARE(program.restored(numberedText(7, 600)), 599);
+  }
+
+  // Where one request follows another there is no pause in which to write.
+  void whatWaitsIsWrittenAtLast() {
+    const std::string folder = newFolder();
+    DiskCacheOptions options;
+    options.settle = std::chrono::hours(1);
+    options.longest = std::chrono::milliseconds(100);
+    Program program(folder, false, options);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    std::uint64_t number = 0;
+    while (program.disk->rows().empty() && std::chrono::steady_clock::now() < end) {
+      program.keep(numberedText(++number, 100));
+      QTest::qSleep(5);
+    }
+    QVERIFY(number > 5);
+    QCOMPARE(program.restored(numberedText(1, 100)), 99);
+  }
+
   // Every kind of change to a file between two programs: it is not served, it is told, and it is gone.
   void whatIsBrokenIsNeverServed() {
     for (const bool stateful : {false, true}) {
