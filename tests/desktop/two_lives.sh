@@ -1,19 +1,5 @@
 #!/bin/sh
 # two_lives.sh PROGRAM SHOTS: both lives of the window on one fresh home, under Xvfb.
-set -eu
-program=$1
-shots=$2
-model=${TANDEM_MODELS:-}/SmolLM2-135M-Instruct.Q4_1.gguf
-if [ ! -f "$model" ]; then
-  echo "TANDEM_MODELS must name the folder that holds SmolLM2-135M-Instruct.Q4_1.gguf; ./test sets it." >&2
-  exit 1
-fi
-home=$(mktemp -d)
-trap 'rm -rf "$home"' EXIT
-rm -rf "$shots"
-mkdir -p "$shots" "$home/run"
-chmod 700 "$home/run"
-unset QT_QUICK_BACKEND # the program chooses
-export QT_QPA_PLATFORM=xcb XDG_RUNTIME_DIR="$home/run" LC_ALL=C.UTF-8
+. "$(dirname "$0")/fresh_home.sh"
 xvfb-run -a -s "-screen 0 1400x900x24" "$program" first "$shots" --home "$home" -m "$model"
 xvfb-run -a -s "-screen 0 1400x900x24" "$program" second "$shots" --home "$home"
