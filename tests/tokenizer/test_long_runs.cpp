@@ -11,7 +11,7 @@
 namespace tandem::test {
 namespace {
 
-constexpr std::size_t kRun = 131072;
+constexpr std::size_t kRun = 65536;
 constexpr std::size_t kStackBytes = 256 * 1024;
 constexpr double kSlackSeconds = 0.003;  // of the clock and the allocator, which count for the fastest cases
 
@@ -89,11 +89,11 @@ void TestLongRuns::takesLinearTime() {
   const auto tokenizer = realTokenizer(model.toStdString());
   QVERIFY2(tokenizer, why(tokenizer).c_str());
   const std::string once = repeat(unit.toStdString(), kRun);
-  const std::string twice = repeat(unit.toStdString(), 2 * kRun);
+  const std::string fourTimes = repeat(unit.toStdString(), 4 * kRun);
 
   bool exact = true;
   double onceSeconds = 1e9;
-  double twiceSeconds = 1e9;
+  double fourSeconds = 1e9;
   const auto seconds = [&](const std::string& text) {
     const double begin = threadSeconds();
     const auto ids = (*tokenizer)->encode(text);
@@ -104,13 +104,15 @@ void TestLongRuns::takesLinearTime() {
   const bool ran = onSmallStack([&] {
     for (int i = 0; i < 3; ++i) {
       onceSeconds = std::min(onceSeconds, seconds(once));
-      twiceSeconds = std::min(twiceSeconds, seconds(twice));
+      fourSeconds = std::min(fourSeconds, seconds(fourTimes));
     }
   });
   QVERIFY(ran);
   QVERIFY(exact);
-  QVERIFY2(twiceSeconds <= 2.5 * onceSeconds + kSlackSeconds,
-           qPrintable(QString("%1 s, twice as much: %2 s").arg(onceSeconds).arg(twiceSeconds)));
+  // Quadratic time would take sixteen times as long. Half of that is more than a busy machine makes of four:
+  // another guest on this core may lengthen either by half.
+  QVERIFY2(fourSeconds <= 8 * onceSeconds + kSlackSeconds,
+           qPrintable(QString("%1 s, four times as much: %2 s").arg(onceSeconds).arg(fourSeconds)));
 }
 
 void TestLongRuns::encodesAMegabyteQuickly_data() {
