@@ -14,7 +14,7 @@ namespace tandem {
 namespace {
 
 constexpr std::uint32_t kClosed = 0xFFFFFFFFu;
-constexpr auto kSpin = std::chrono::microseconds(200);
+constexpr auto kSpin = std::chrono::microseconds(500);
 
 std::uint64_t pack(std::uint32_t generation, std::uint32_t index) {
   return static_cast<std::uint64_t>(generation) << 32 | index;

@@ -3,7 +3,7 @@
 // One caller at a time splits a loop into chunks; the workers and the caller claim chunks as they come free,
 // so a worker that the system has put aside delays nobody but its own chunk. Which thread does which chunk
 // never changes a result: every output element is written by exactly one chunk and its value does not depend
-// on the split. Between loops a worker spins for a fifth of a millisecond, as long as a draft and a commit
+// on the split. Between loops a worker spins for half a millisecond, longer than a draft and a drawn token
 // may take, then parks: a pool that busy-waits is slow on a busy machine. How many threads take part may
 // change from loop to loop.
 #pragma once

@@ -52,7 +52,7 @@ void chat(Person& person, double minutes) {
     chat.send(question(number));
     const int messages = 2 * (number % kTurns + 1);
     if (!QTest::qWaitFor(
-            [&] { return person.session().messages()->count() == messages && !chat.answering(); }, 120'000))
+            [&] { return person.session().messages()->count() == messages && !chat.answering(); }, 900'000))
       person.expect(false, "question " + QString::number(number) + " is answered");
     held.push_back(heldMib());
   }
