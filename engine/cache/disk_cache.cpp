@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cerrno>
 #include <new>
+#include <system_error>
 
 namespace tandem {
 
@@ -269,7 +270,7 @@ void DiskCache::work(std::unique_lock<std::mutex>& lock) {
   if (budget) also(folder_.setBudget(*budget));
   also(folder_.use(uses));
   if (text) {
-    const Status kept = folder_.keep(key_, empty_.kv.layout(), *text, [this] { return pause(); });
+    const Status kept = write(*text);
     const bool busy = !kept && kept.error().code == ErrorCode::kBusy;
     if (!busy) also(kept);
     if (!busy || !waits()) text.reset();
@@ -284,6 +285,15 @@ void DiskCache::work(std::unique_lock<std::mutex>& lock) {
   for (const std::int64_t id : unwanted)
     unwanted_.erase(id);
   if (clearing) clearing_ = false;
+}
+
+// Without the memory for it a text is not kept.
+Status DiskCache::write(const KeptText& text) {
+  try {
+    return folder_.keep(key_, empty_.kv.layout(), text, [this] { return pause(); });
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::kCancelled, "there is too little free memory to write a text"};
+  }
 }
 
 // Before a text is tried again that another program's sweep holds up. False: there is no time for that.
@@ -432,8 +442,11 @@ Status DiskCache::readPages(std::span<const Read> reads, TextRowPtr& culprit) co
   };
   std::vector<std::thread> threads;
   const std::size_t most = std::min<std::size_t>(std::thread::hardware_concurrency(), 4);
-  while (threads.size() + 1 < most && (threads.size() + 1) * 4 < reads.size())
-    threads.emplace_back(fill);
+  try {
+    while (threads.size() + 1 < most && (threads.size() + 1) * 4 < reads.size())
+      threads.emplace_back(fill);
+  } catch (const std::system_error&) {  // the system gives no more threads
+  }
   fill();
   for (std::thread& thread : threads)
     thread.join();

@@ -89,6 +89,7 @@ class DiskCache {
   void run();
   void sweep(std::unique_lock<std::mutex>& lock);
   bool hasSmallWork() const;  // REQUIRES: mutex_ is held
+  Status write(const KeptText& text);
   bool pause();
   bool waits();
   void work(std::unique_lock<std::mutex>& lock);

@@ -43,7 +43,7 @@ Item {
     objectName: "cacheRow"
     implicitHeight: lines.height + 22
     Accessible.role: Accessible.ListItem
-    Accessible.name: qsTr("%1, %2, %3, %4 tokens, %5, %6").arg(heading).arg(place).arg(kind).arg(tokens).arg(size).arg(stateText)
+    Accessible.name: heading + ", " + qsTr("%1, %2, %3 tokens, %4, %5").arg(place).arg(kind).arg(tokens).arg(size).arg(stateText)
     Accessible.description: detail.length > 0 ? detail : fingerprint
 
     HoverHandler {

@@ -20,7 +20,7 @@ T.ItemDelegate {
     implicitHeight: Math.max(52, implicitContentHeight + 22)
     focusPolicy: Qt.StrongFocus
     hoverEnabled: true
-    Accessible.name: current ? qsTr("%1, %2, open").arg(name).arg(size) : qsTr("%1, %2").arg(name).arg(size)
+    Accessible.name: name + ", " + (current ? qsTr("%1, open").arg(size) : size)
     Accessible.role: Accessible.ListItem
     Keys.onReturnPressed: row.clicked()
     onClicked: if (!current)

@@ -61,8 +61,7 @@ Item {
         implicitHeight: Math.max(48, titleLabel.implicitHeight + subtitleLabel.implicitHeight + 16)
         focusPolicy: Qt.NoFocus
         hoverEnabled: true
-        Accessible.name: root.pinned ? qsTr("%1, pinned, %2").arg(root.title).arg(root.subtitle)
-                                     : qsTr("%1, %2").arg(root.title).arg(root.subtitle)
+        Accessible.name: root.title + ", " + (root.pinned ? qsTr("pinned, %1").arg(root.subtitle) : root.subtitle)
         Accessible.role: Accessible.ListItem
         Accessible.selected: root.current
         onClicked: root.chosen()

@@ -70,7 +70,7 @@ FocusScope {
             implicitHeight: implicitContentHeight + 16
             focusPolicy: Qt.NoFocus
             hoverEnabled: true
-            Accessible.name: qsTr("%1: %2").arg(title).arg(snippet)
+            Accessible.name: title + ": " + snippet
             Accessible.role: Accessible.ListItem
             onClicked: {
                 list.currentIndex = index;

@@ -81,13 +81,14 @@ TANDEM_INLINE void addBlock(const Unpacked<S, F>& u, const Rows& x, typename S::
 
 constexpr int kBlocksPerSlice = kSlice / kBlock;
 
-// Walks the blocks of the columns' units. What lies as far on in the next columns is asked for meanwhile,
-// since few rows wait for memory.
+// Walks the blocks of the columns' units. With each block as many bytes of the next columns are asked for, in
+// the order of memory, since few rows wait for it.
 template <class S, class F>
 struct Walk {
   static constexpr int kBlocksPerUnit = F::Format::kElements / kBlock;
+  static constexpr int kBlockBytes = S::kGroups * F::Format::kPackedBytes / kBlocksPerUnit;
   Units<S> unit;
-  std::ptrdiff_t ahead;
+  const char* ahead;
   int inUnit = 0;
 
   // From block `first` on, which begins a unit.
@@ -95,20 +96,18 @@ struct Walk {
     const std::size_t at = static_cast<std::size_t>(first) / kBlocksPerUnit * F::Format::kPackedBytes;
     for (int i = 0; i < S::kGroups; ++i)
       unit.group[i] = w.group(g + i) + at;
-    const std::ptrdiff_t columns = w.group(g + S::kGroups) - w.group(g);
-    ahead = columns < kFarthest ? columns : kFarthest;
+    ahead = reinterpret_cast<const char*>(w.group(g + S::kGroups)) + S::kGroups * at;
   }
   TANDEM_INLINE void next(Unpacked<S, F>& u) {
     unpack<S, F>(unit, inUnit, u);
+    for (int line = 0; line < kBlockBytes; line += 64)
+      _mm_prefetch(ahead + line, _MM_HINT_T0);
+    ahead += kBlockBytes;
     if (++inUnit < kBlocksPerUnit) return;
     inUnit = 0;
-    for (int i = 0; i < S::kGroups; ++i) {
-      for (int line = 0; line < F::Format::kPackedBytes; line += 64)
-        _mm_prefetch(reinterpret_cast<const char*>(unit.group[i]) + ahead + line, _MM_HINT_T0);
+    for (int i = 0; i < S::kGroups; ++i)
       unit.group[i] += F::Format::kPackedBytes;
-    }
   }
-  static constexpr std::ptrdiff_t kFarthest = 16384;
 };
 
 // R rows against the columns of one vector: each block is unpacked once, in registers.
