@@ -179,7 +179,7 @@ class TestRestore : public QObject {
         for (const TextRowPtr& row : disk.rows())
           before += row->bytes;
         disk.enter();
-        if (writes) disk.keep(text(sequence.length()), sequence, {}, 1);
+        if (writes) disk.keep(text(sequence.length()), sequence, {}, 1, std::uint64_t{1} << 30);
         const auto outcome = (*engine)->generator().run(request, {});
         QVERIFY(outcome.status.ok());
         for (const TextRowPtr& row : disk.rows())
