@@ -13,12 +13,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr Usage kUsage = {"cache", "ls | prove ID -m MODEL | drop ID | check",
-                          "The cache of texts on disk. ls lists its files; prove computes what a file holds "
-                          "anew with the model and\n"
-                          "compares every byte; drop removes a file; check reads every byte of all files and "
-                          "removes what cannot be\n"
-                          "used. prove and check end with 1 when something was wrong."};
+constexpr Usage kUsage = {
+    "cache", "ls | prove ID -m MODEL | drop ID | check",
+    "The cache of texts on disk. ls lists its files; prove computes what a file holds "
+    "anew with the model and\n"
+    "compares every byte, and where one differs removes all files; drop removes a file; "
+    "check reads every\n"
+    "byte of all files and removes what cannot be used. prove and check end with 1 when "
+    "something was wrong."};
 
 const char* kindOf(const TextRow& row) {
   return row.kind == TextFileKind::kPages ? "pages" : cacheTierName(static_cast<CacheTier>(row.tier));

@@ -144,6 +144,7 @@ void CacheDesk::clearDisk() {
   thread_.post([this] {
     const DeskCache now = current();
     DiskCache* disk = now.cache ? now.cache->disk() : nullptr;
+    removeTrouble_.clear();
     // One that is off keeps its list, and what is listed here is read from the folder.
     if (disk && disk->clear() && disk->enabled()) return;
     std::error_code error;
@@ -226,6 +227,7 @@ void CacheDesk::dropNow(const std::string& key) {
     return;
   }
   if (!key.starts_with("disk/")) return;
+  removeTrouble_.clear();
   const std::string file = key.substr(diskKey({}).size());
   DiskCache* disk = now.cache ? now.cache->disk() : nullptr;
   if (disk && disk->drop(file) && disk->enabled()) return;
@@ -244,8 +246,8 @@ Result<ProofSource> CacheDesk::find(const std::string& key, Decoder& decoder) co
   if (!now.cache) return gone;
   if (key.starts_with("memory/")) {
     for (const CacheEntry& entry : now.cache->entries()) {
+      if (memoryKey(now.load, entry.id) != key) continue;
       CachedText text = textOf(now, entry);
-      if (text.key != key) continue;
       auto held = now.cache->held(entry.id);
       if (!held) return gone;
       text.tokens = static_cast<int>(held->tokens.size());  // it may have grown

@@ -75,8 +75,8 @@ void EngineService::stepProof(const ProofPtr& proof) {
     const Stopwatch watch;
     const Status status =
         prover.step(Slots::chunkRows(proof->msPerRow, engine_->decoder().maxRows()), &proof->cancelled);
-    if (!status) return end(status.error());
-    if (prover.done()) return end(prover.proof());
+    if (!status && prover.proof().differing == 0) return end(status.error());
+    if (!status || prover.done()) return end(prover.proof());
     if (prover.read() > before) proof->msPerRow = watch.ms() / (prover.read() - before);
     queue_->rest(proof, {prover.read(), prover.total()});
   } catch (const std::bad_alloc&) {

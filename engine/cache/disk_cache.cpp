@@ -244,7 +244,8 @@ bool DiskCache::hasSmallWork() const {
 }
 
 // One round of what is to be done; of several failures the first is told. What fails of the small things is
-// forgotten: the files stay, and are found bad or unused again. Only a deleted conversation is tried again.
+// forgotten: the files stay, and are found bad or unused again. To clear all, to remove a deleted
+// conversation and to write what another program's sweep holds up is tried again.
 void DiskCache::work(std::unique_lock<std::mutex>& lock) {
   const std::vector<TextUse> uses = std::exchange(uses_, {});
   const std::vector<std::int64_t> unwanted(unwanted_.begin(), unwanted_.end());
@@ -259,6 +260,7 @@ void DiskCache::work(std::unique_lock<std::mutex>& lock) {
   }
   lock.unlock();
   Status status = clearing ? folder_.removeAll() : folder_.remove(unwanted);
+  const bool removed = status.ok();
   const auto also = [&status](const Status& next) {
     if (status) status = next;
     return next.ok();
@@ -284,7 +286,7 @@ void DiskCache::work(std::unique_lock<std::mutex>& lock) {
   if (!closing_ && !flushing_) conversations_.insert(conversations_.end(), left.begin(), left.end());
   for (const std::int64_t id : unwanted)
     unwanted_.erase(id);
-  if (clearing) clearing_ = false;
+  if (clearing && (removed || closing_ || flushing_)) clearing_ = false;
 }
 
 // Without the memory for it a text is not kept.
@@ -423,6 +425,12 @@ Status DiskCache::readPages(std::span<const Read> reads, TextRowPtr& culprit) co
   std::atomic<std::size_t> next = 0;
   std::mutex mutex;  // guards status and culprit
   Status status;
+  const auto stop = [&](const Status& why, const TextRowPtr& row) {
+    const std::lock_guard lock(mutex);
+    status = why;
+    culprit = row;
+    next = reads.size();
+  };
   const auto fill = [&] {
     for (std::size_t i = next++; i < reads.size(); i = next++) {
       const Read& read = reads[i];
@@ -433,21 +441,24 @@ Status DiskCache::readPages(std::span<const Read> reads, TextRowPtr& culprit) co
       const Status one = read.reader->readBlock(read.block, out, !options_.folder.faults.skipChecksum);
       if (one && !packed.empty())
         unpackPage(layout, packed, static_cast<int>(size / layout.tokenBytes()), read.page);
-      if (one) continue;
-      const std::lock_guard lock(mutex);
-      status = one;
-      culprit = read.row;
-      next = reads.size();
+      if (!one) stop(one, read.row);
+    }
+  };
+  const auto fillOrStop = [&] {
+    try {
+      fill();
+    } catch (const std::bad_alloc&) {
+      stop(Error{ErrorCode::kOutOfMemory, "there is not enough memory for an earlier text"}, nullptr);
     }
   };
   std::vector<std::thread> threads;
   const std::size_t most = std::min<std::size_t>(std::thread::hardware_concurrency(), 4);
   try {
     while (threads.size() + 1 < most && (threads.size() + 1) * 4 < reads.size())
-      threads.emplace_back(fill);
-  } catch (const std::system_error&) {  // the system gives no more threads
+      threads.emplace_back(fillOrStop);
+  } catch (const std::exception&) {  // the system gives no more threads
   }
-  fill();
+  fillOrStop();
   for (std::thread& thread : threads)
     thread.join();
   return status;

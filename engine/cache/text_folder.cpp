@@ -93,18 +93,20 @@ class TextFolder::Lock {
  public:
   Lock(const std::string& folder, int kind)
       : descriptor_(::open((folder + "/lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600)),
-        held_(descriptor_ >= 0 && ::flock(descriptor_, kind) == 0) {}
+        held_(descriptor_ >= 0 && ::flock(descriptor_, kind) == 0),
+        others_(descriptor_ >= 0 && !held_ && errno == EWOULDBLOCK) {}
   ~Lock() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
   bool held() const { return held_; }
-  bool isOthers() const { return descriptor_ >= 0 && !held_; }
+  bool isOthers() const { return others_; }
 
  private:
   const int descriptor_;
   const bool held_;
+  const bool others_;  // not so where the file system knows no locks
 };
 
 // The tokens of a text that one file of pages holds.
@@ -142,10 +144,12 @@ Status TextFolder::reload() {
 Status TextFolder::sweep(bool whole, std::vector<UnusableText>& unusable) {
   if (const Status opened = open(); !opened) return opened;
   const Lock lock(options_.path, LOCK_EX | LOCK_NB);
-  if (!lock.held() && whole) {
+  if (lock.isOthers() && whole) {
     return Error{ErrorCode::kBusy,
                  "Another program writes to the cache, so nothing was checked; try again in a moment."};
   }
+  if (lock.isOthers()) return {};
+  if (!lock.held() && whole) return ioError("the folder cannot be locked", errno);
   if (!lock.held()) return {};
   if (const Status read = reload(); !read) return read;
   std::unordered_map<std::string, std::uint64_t> files;

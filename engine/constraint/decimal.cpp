@@ -120,12 +120,13 @@ std::string fractionsNear(const NumberRange& range, std::size_t whole, std::size
   };
   const std::size_t each = std::min(whole, kExactDigits + 1);  // longer bounds have no fraction
   for (std::size_t size = 1; size <= each; ++size) {
-    std::size_t fraction = kExactDigits - std::min(size, kExactDigits);
-    for (const std::optional<Bound>& bound : {range.low, range.high}) {
-      if (bound && bound->value.whole.size() == size)
-        fraction = std::max(fraction, bound->value.fraction.size());
-    }
+    const std::size_t fraction = kExactDigits - std::min(size, kExactDigits);
     add(size == 1 ? "[0-9]" : "[1-9][0-9]" + times(size - 1, size - 1), fraction);
+    for (const std::optional<Bound>& bound :
+         {range.low, range.high}) {  // one that has more is written itself
+      if (bound && bound->value.whole.size() == size && bound->value.fraction.size() > fraction)
+        addBranch(regex, bound->value.whole + "\\." + bound->value.fraction);
+    }
   }
   if (each < longest)
     add("[1-9][0-9]" + times(each, longest - 1), kExactDigits - std::min(whole, kExactDigits));

@@ -124,7 +124,10 @@ Result<TextProof> proveText(Decoder& decoder, TextFileReader file, const std::at
   auto prover = TextProver::of(decoder, std::move(file));
   if (!prover) return prover.error();
   while (!prover->done()) {
-    if (Status s = prover->step(decoder.maxRows(), cancel); !s) return s.error();
+    const Status status = prover->step(decoder.maxRows(), cancel);
+    if (status) continue;
+    if (prover->proof().differing > 0) break;
+    return status.error();
   }
   return prover->proof();
 }

@@ -59,7 +59,8 @@ class TextProver {
   TextProof proof_;
 };
 
-// The proof of a file in one go. Errors: as TextProver.
+// The proof of a file in one go; where bytes differ before an error, of what was compared until then. Errors:
+// as TextProver.
 Result<TextProof> proveText(Decoder& decoder, TextFileReader file, const std::atomic<bool>* cancel);
 
 }  // namespace tandem
