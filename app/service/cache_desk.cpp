@@ -151,8 +151,7 @@ void CacheDesk::clearDisk() {
     if (folder_.path.empty() || !std::filesystem::exists(folder_.path, error)) return;
     TextFolder folder(folder_, false);
     const Status removed = folder.removeAll();
-    removeTrouble_ =
-        removed ? std::string() : "The files cannot be removed: " + removed.error().message + ".";
+    if (!removed) removeTrouble_ = "The files cannot be removed: " + removed.error().message + ".";
   });
 }
 
@@ -236,7 +235,7 @@ void CacheDesk::dropNow(const std::string& key) {
   for (const TextRowPtr& row : folder.catalogue().rows()) {
     if (row->file != file) continue;
     const Status removed = folder.remove({&row->id, 1});
-    removeTrouble_ = removed ? std::string() : "The file cannot be removed: " + removed.error().message + ".";
+    if (!removed) removeTrouble_ = "The file cannot be removed: " + removed.error().message + ".";
   }
 }
 

@@ -55,6 +55,13 @@ struct FailingIndex : TextIndex {
   std::atomic<int>& failures;
   FailingIndex(std::unique_ptr<TextIndex> real, std::atomic<int>& times)
       : index(std::move(real)), failures(times) {}
+  static OpenTextIndex opener(std::atomic<int>& failures) {
+    return [&failures](const std::string& path) -> Result<std::unique_ptr<TextIndex>> {
+      auto index = storage::CacheIndex::open(path);
+      if (!index) return index.error();
+      return std::unique_ptr<TextIndex>(new FailingIndex(std::move(*index), failures));
+    };
+  }
   Result<std::vector<TextRow>> rows() override { return index->rows(); }
   Result<std::int64_t> add(const TextRow& row) override { return index->add(row); }
   Status remove(std::span<const std::int64_t> ids) override {
@@ -466,11 +473,7 @@ class TestDiskCache : public QObject {
     const std::string folder = newFolder();
     std::atomic<int> failures = 0, told = 0;
     DiskCacheOptions options;
-    options.folder.openIndex = [&](const std::string& path) -> Result<std::unique_ptr<TextIndex>> {
-      auto index = storage::CacheIndex::open(path);
-      if (!index) return index.error();
-      return std::unique_ptr<TextIndex>(new FailingIndex(std::move(*index), failures));
-    };
+    options.folder.openIndex = FailingIndex::opener(failures);
     options.onTrouble = [&](const std::string& sentence) { told += !sentence.empty(); };
     Program program(folder, false, options);
     program.keep(numberedText(1, 300), 1);
@@ -493,11 +496,7 @@ class TestDiskCache : public QObject {
     const std::string folder = newFolder();
     std::atomic<int> failures = 0;
     DiskCacheOptions options;
-    options.folder.openIndex = [&](const std::string& path) -> Result<std::unique_ptr<TextIndex>> {
-      auto index = storage::CacheIndex::open(path);
-      if (!index) return index.error();
-      return std::unique_ptr<TextIndex>(new FailingIndex(std::move(*index), failures));
-    };
+    options.folder.openIndex = FailingIndex::opener(failures);
     Program program(folder, false, options);
     program.keep(numberedText(1, 300), 1);
     program.disk->flush();
