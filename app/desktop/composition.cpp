@@ -8,6 +8,7 @@
 #include <QFileInfo>
 #include <QFont>
 #include <QGuiApplication>
+#include <QQmlComponent>
 #include <QQuickStyle>
 #include <QVariant>
 #include <fstream>
@@ -68,19 +69,21 @@ Composition::~Composition() {
 }
 
 Status Composition::show(const QString& model) {
-  engine_.setInitialProperties({{"session", QVariant::fromValue(&session_)}});
-  engine_.load(QUrl(QStringLiteral("qrc:/qt/qml/Tandem/Shell/Main.qml")));
-  window_ = engine_.rootObjects().isEmpty() ? nullptr
-                                            : qobject_cast<QQuickWindow*>(engine_.rootObjects().constFirst());
-  if (window_ == nullptr) {
+  QQmlComponent component(&engine_, QUrl(QStringLiteral("qrc:/qt/qml/Tandem/Shell/Main.qml")));
+  std::unique_ptr<QObject> root(
+      component.createWithInitialProperties({{"session", QVariant::fromValue(&session_)}}));
+  if (qobject_cast<QQuickWindow*>(root.get()) != nullptr) {
+    window_.reset(qobject_cast<QQuickWindow*>(root.release()));
+  } else {
+    spdlog::error("{}", component.errorString().toStdString());
     return Error{ErrorCode::kInternal,
                  "The window's parts could not be loaded; the log names what is missing. Install the program "
                  "again with the qml6-module packages it asks for."};
   }
-  place_ = std::make_unique<WindowPlace>(window_, placeFile_);
+  place_ = std::make_unique<WindowPlace>(window_.get(), placeFile_);
   place_->restore();
   QObject::connect(
-      window_, &QQuickWindow::frameSwapped, window_,
+      window_.get(), &QQuickWindow::frameSwapped, window_.get(),
       [] { spdlog::info("the window's first frame stands {:.0f} ms after the start", processAgeMs()); },
       Qt::ConnectionType(Qt::AutoConnection | Qt::SingleShotConnection));
   window_->show();

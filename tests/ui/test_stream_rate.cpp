@@ -162,7 +162,7 @@ class TestStreamRate : public QObject {
     QTimer heart;
     heart.setTimerType(Qt::PreciseTimer);
     double frameFrom = threadMs(), paintedBefore = painted;
-    connect(&fixture.chat(), &ui::Chat::countsChanged, &heart, [&] {
+    connect(body(fixture), &markdown::MarkdownMessage::changed, &heart, [&] {
       const double now = threadMs();
       figures.own.push_back(now - frameFrom - (painted - paintedBefore));
       frameFrom = now;
@@ -193,7 +193,7 @@ class TestStreamRate : public QObject {
     const double seconds = ms(wall) / 1000;
     heart.stop();
     heart.disconnect();
-    disconnect(&fixture.chat(), nullptr, &heart, nullptr);
+    disconnect(body(fixture), nullptr, &heart, nullptr);
     const double paintedAll = painted - paintedFrom;
     fixture.chat().stop();
     if (!fixture.until([&] { return !fixture.chat().answering(); }) || figures.own.empty()) {
@@ -211,6 +211,13 @@ class TestStreamRate : public QObject {
   }
 
   static double ms(const QElapsedTimer& timer) { return static_cast<double>(timer.nsecsElapsed()) / 1e6; }
+
+  static markdown::MarkdownMessage* body(WindowFixture& fixture) {
+    const ui::MessageListModel* messages = fixture.session().messages();
+    return messages->index(messages->count() - 1)
+        .data(ui::MessageListModel::BodyRole)
+        .value<markdown::MarkdownMessage*>();
+  }
 
   static qsizetype tokens(WindowFixture& fixture) {
     ui::MessageListModel* messages = fixture.session().messages();

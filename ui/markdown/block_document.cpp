@@ -3,6 +3,7 @@
 #include <QTextBlock>
 #include <QTextCursor>
 #include <QTextDocument>
+#include <QTextLayout>
 #include <algorithm>
 
 #include "ui/markdown/inline_parser.h"
@@ -135,6 +136,9 @@ void BlockDocument::replaceFrom(int position, const RenderedBlock& next) {
   cursor.movePosition(QTextCursor::End, QTextCursor::KeepAnchor);
   if (cursor.hasSelection()) cursor.removeSelectedText();
   insertRuns(cursor, next, position, static_cast<int>(next.text.size()));
+  // What laying out finds of the glyphs is kept: tints and painting would find the same again at once.
+  for (QTextBlock block = textDocument()->findBlock(position); block.isValid(); block = block.next())
+    block.layout()->setCacheEnabled(true);
   cursor.endEditBlock();
 }
 

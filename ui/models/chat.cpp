@@ -11,6 +11,7 @@ namespace tandem::ui {
 namespace {
 
 constexpr int kCountDelayMs = 120;  // after the last key, so that typing does not flood the tokenizer
+constexpr int kWrittenMs = 100;     // between two counts of a growing answer
 
 }  // namespace
 
@@ -20,6 +21,9 @@ Chat::Chat(ConversationListModel& list, MessageListModel& messages, ModelLibrary
   countTimer_.setSingleShot(true);
   countTimer_.setInterval(kCountDelayMs);
   connect(&countTimer_, &QTimer::timeout, this, &Chat::count);
+  writtenTimer_.setSingleShot(true);
+  writtenTimer_.setInterval(kWrittenMs);
+  connect(&writtenTimer_, &QTimer::timeout, this, &Chat::countsChanged);
   connect(&models_, &ModelLibrary::loaded, this, [this] {
     usedStale_ = true;
     countSoon();
@@ -358,7 +362,9 @@ void Chat::onPieces(const AnswerPieces& event) {
   if (first) {
     emit changed();
   }
-  emit countsChanged();
+  if (!writtenTimer_.isActive()) {
+    writtenTimer_.start();
+  }
 }
 
 void Chat::ended(MessageId answer) {

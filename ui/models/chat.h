@@ -153,6 +153,7 @@ class Chat : public QObject {
   bool usedStale_ = true;
   quint64 counts_ = 0;  // the newest count's number
   QTimer countTimer_;
+  QTimer writtenTimer_;  // a number that grows with every token is shown as often as it can be read
   GuiPost post_;
 };
 
