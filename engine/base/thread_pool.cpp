@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint32_t kClosed = 0xFFFFFFFFu;
 constexpr auto kSpin = std::chrono::microseconds(500);
 
-std::uint64_t pack(std::uint32_t generation, std::uint32_t index) {
-  return static_cast<std::uint64_t>(generation) << 32 | index;
+std::uint64_t pack(std::uint32_t loop, std::uint32_t index) {
+  return static_cast<std::uint64_t>(loop) << 32 | index;
 }
 
 // Spins until done() or the time is up; returns what done() said last.
@@ -54,8 +54,11 @@ std::string ownGroup(const std::string& membership) {
 }  // namespace
 
 ThreadPool::ThreadPool(int threads)
-    : cursor_(pack(0, kClosed)), active_(std::clamp(threads, 1, kMaxThreads)) {
+    : shares_(new Share[static_cast<std::size_t>(std::clamp(threads, 1, kMaxThreads))]),
+      active_(std::clamp(threads, 1, kMaxThreads)) {
   const int wanted = active_.load();
+  for (int i = 0; i < wanted; ++i)
+    shares_[i].cursor.store(pack(0, kClosed));
   try {
     for (int i = 1; i < wanted; ++i)
       workers_.emplace_back([this, i] { work(i); });
@@ -79,42 +82,54 @@ void ThreadPool::useThreads(int threads) {
 }
 
 void ThreadPool::run(Call call, void* context, int count, int grain) {
-  const auto generation = static_cast<std::uint32_t>(cursor_.load() >> 32) + 1;
-  // Closed first, so that a worker still holding the last loop's cursor cannot claim with this loop's bounds.
-  cursor_.store(pack(generation, kClosed));
+  const std::uint32_t loop = epoch_.load() + 1;
+  grain = std::max(grain, 1);
+  // Closed first, so that a worker still at the last loop cannot claim with this loop's bounds.
+  const int shares = threads(), chunks = (count + grain - 1) / grain;
+  for (int i = 0; i < std::max(shares, shareCount_.load()); ++i)
+    shares_[i].cursor.store(pack(loop, kClosed));
   call_.store(call, std::memory_order_relaxed);
   context_.store(context, std::memory_order_relaxed);
-  count_.store(count, std::memory_order_relaxed);
-  grain_.store(std::max(grain, 1), std::memory_order_relaxed);
+  grain_.store(grain, std::memory_order_relaxed);
   unfinished_.store(count, std::memory_order_relaxed);
-  cursor_.store(pack(generation, 0));
-  epoch_.fetch_add(1);
+  shareCount_.store(shares, std::memory_order_relaxed);
+  const auto begin = [&](int share) {
+    return std::min<std::int64_t>(count, std::int64_t{chunks} * share / shares * grain);
+  };
+  for (int i = 0; i < shares; ++i) {
+    shares_[i].end.store(static_cast<int>(begin(i + 1)), std::memory_order_relaxed);
+    shares_[i].cursor.store(pack(loop, static_cast<std::uint32_t>(begin(i))));
+  }
+  epoch_.store(loop);
   epoch_.notify_all();
 
-  while (claimAndRun(generation)) {
-  }
+  takePart(0, loop);
   while (!spinUntil([&] { return unfinished_.load(std::memory_order_acquire) == 0; }))
     std::this_thread::yield();
 }
 
-bool ThreadPool::claimAndRun(std::uint32_t generation) {
-  std::uint64_t cursor = cursor_.load();
+void ThreadPool::takePart(int thread, std::uint32_t loop) {
+  const int shares = shareCount_.load(std::memory_order_relaxed);
+  for (int i = 0; i < shares; ++i)
+    finish(shares_[(thread + i) % shares], loop);
+}
+
+// Claims chunks of the share and runs them, until there are none.
+void ThreadPool::finish(Share& share, std::uint32_t loop) {
+  std::uint64_t cursor = share.cursor.load();
   for (;;) {
     const auto index = static_cast<std::uint32_t>(cursor);
-    const int count = count_.load(std::memory_order_relaxed);
-    if (static_cast<std::uint32_t>(cursor >> 32) != generation || index == kClosed ||
-        index >= static_cast<std::uint32_t>(count)) {
-      return false;
-    }
-    const int end = std::min(count, static_cast<int>(index) + grain_.load(std::memory_order_relaxed));
+    const auto end = static_cast<std::uint32_t>(share.end.load(std::memory_order_relaxed));
+    if (static_cast<std::uint32_t>(cursor >> 32) != loop || index == kClosed || index >= end) return;
+    const std::uint32_t next =
+        std::min(end, index + static_cast<std::uint32_t>(grain_.load(std::memory_order_relaxed)));
     const Call call = call_.load(std::memory_order_relaxed);
     void* const context = context_.load(std::memory_order_relaxed);
     // Success means that the loop was still open with these bounds.
-    if (cursor_.compare_exchange_weak(cursor, pack(generation, static_cast<std::uint32_t>(end)))) {
-      call(context, static_cast<int>(index), end);
-      unfinished_.fetch_sub(end - static_cast<int>(index), std::memory_order_release);
-      return true;
-    }
+    if (!share.cursor.compare_exchange_weak(cursor, pack(loop, next))) continue;
+    call(context, static_cast<int>(index), static_cast<int>(next));
+    unfinished_.fetch_sub(static_cast<int>(next - index), std::memory_order_release);
+    cursor = share.cursor.load();
   }
 }
 
@@ -132,9 +147,7 @@ void ThreadPool::work(int index) {
       continue;
     }
     seen = epoch;
-    const auto generation = static_cast<std::uint32_t>(cursor_.load() >> 32);
-    while (claimAndRun(generation)) {
-    }
+    takePart(index, epoch);
   }
 }
 

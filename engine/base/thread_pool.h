@@ -1,11 +1,12 @@
 // A fork-join pool of kernel threads that parks when idle.
 //
-// One caller at a time splits a loop into chunks; the workers and the caller claim chunks as they come free,
-// so a worker that the system has put aside delays nobody but its own chunk. Which thread does which chunk
-// never changes a result: every output element is written by exactly one chunk and its value does not depend
-// on the split. Between loops a worker spins for half a millisecond, longer than a draft and a drawn token
-// may take, then parks: a pool that busy-waits is slow on a busy machine. How many threads take part may
-// change from loop to loop.
+// One caller at a time splits a loop into chunks. Each thread begins with a share of its own and goes through
+// it in order, so that what it asks of memory ahead of time is what it needs next; then it takes chunks of
+// the others' shares, so a worker that the system has put aside delays nobody but its own chunk. Which thread
+// does which chunk never changes a result: every output element is written by exactly one chunk and its value
+// does not depend on the split. Between loops a worker spins for half a millisecond, longer than a draft and
+// a drawn token may take, then parks: a pool that busy-waits is slow on a busy machine. How many threads take
+// part may change from loop to loop.
 #pragma once
 
 #include <atomic>
@@ -51,19 +52,25 @@ class ThreadPool {
  private:
   using Call = void (*)(void* context, int begin, int end);
 
+  // Of a loop, that the thread of the same number begins with.
+  struct alignas(64) Share {
+    // Upper half: the loop; lower half: first index not yet claimed, or kClosed while the loop is set up.
+    std::atomic<std::uint64_t> cursor;
+    std::atomic<int> end;
+  };
+
   void run(Call call, void* context, int count, int grain);
-  bool claimAndRun(std::uint32_t generation);
+  void takePart(int thread, std::uint32_t loop);
+  void finish(Share& share, std::uint32_t loop);
   void work(int index);
 
-  // Upper half: generation of the loop; lower half: first index not yet claimed, or kClosed while the loop is
-  // set up.
-  std::atomic<std::uint64_t> cursor_;
+  const std::unique_ptr<Share[]> shares_;
+  std::atomic<int> shareCount_{1};  // of this loop
   std::atomic<Call> call_{nullptr};
   std::atomic<void*> context_{nullptr};
-  std::atomic<int> count_{0};
   std::atomic<int> grain_{1};
   std::atomic<int> unfinished_{0};       // indices whose chunk has not ended
-  std::atomic<std::uint32_t> epoch_{0};  // bumped for each loop; what workers park on
+  std::atomic<std::uint32_t> epoch_{0};  // the loop's number; what workers park on
   std::atomic<int> active_;              // threads that take part; the caller is number 0
   std::atomic<bool> stopping_{false};
   std::vector<std::thread> workers_;
