@@ -12,7 +12,7 @@ namespace {
 struct State {
   bool started[kMaxQueries];
   float max[kMaxQueries], sum[kMaxQueries];
-  float out[kBlockFloats];
+  alignas(64) float out[kBlockFloats];
 };
 
 TANDEM_INLINE void start(State& state, int count) {
@@ -163,7 +163,7 @@ TANDEM_INLINE void attend(const AttentionJob& job) {
   const int queries = job.rows * job.heads, most = queriesOfBlock(job), width = widthOf(job.headDim);
   const int begin = job.partials ? job.beginTile : job.firstTile;
   const int end = job.partials ? job.endTile : lastTile(job) + 1;
-  float buffer[2 * kMaxQueries + kBlockFloats];
+  alignas(64) float buffer[2 * kMaxQueries + kBlockFloats];
   for (int first = 0; first < queries; first += most) {
     startBlock(job, queries - first < most ? queries - first : most, block);
     loadQueries(job, first, block);

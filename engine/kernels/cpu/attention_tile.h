@@ -28,8 +28,8 @@ constexpr int widthOf(int headDim) {
 struct Tile {
   // (run, element / 8, vector of eight, kWidest): vector j of a run holds, in AVX-512, keys j and j + 4 (j <
   // 4) or j + 4 and j + 8, else key j.
-  float keys[kTile * kMaxHeadDim];
-  float values[kTile * kMaxHeadDim];  // (key, width)
+  alignas(64) float keys[kTile * kMaxHeadDim];
+  alignas(64) float values[kTile * kMaxHeadDim];  // (key, width)
 };
 
 // What a query sees of the tile at hand: keys begin … end - 1.
@@ -44,8 +44,8 @@ struct Block {
   int stride, width;  // elements of a key; floats of a query and of a value
   float scale, softCap;
   Query query[kMaxQueries];
-  float q[kBlockFloats];               // (query, width)
-  float weights[kMaxQueries * kTile];  // scores, then exp(score - max)
+  alignas(64) float q[kBlockFloats];               // (query, width)
+  alignas(64) float weights[kMaxQueries * kTile];  // scores, then exp(score - max)
 };
 
 // What tiles give, one after the other: maxima, sums and weighted values of `queries` queries.
