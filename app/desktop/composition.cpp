@@ -74,6 +74,8 @@ Status Composition::show(const QString& model) {
       component.createWithInitialProperties({{"session", QVariant::fromValue(&session_)}}));
   if (qobject_cast<QQuickWindow*>(root.get()) != nullptr) {
     window_.reset(qobject_cast<QQuickWindow*>(root.release()));
+    engine_.setIncubationController(
+        window_->incubationController());  // rows far away are made between frames
   } else {
     spdlog::error("{}", component.errorString().toStdString());
     return Error{ErrorCode::kInternal,

@@ -84,20 +84,21 @@ void ThreadPool::useThreads(int threads) {
 void ThreadPool::run(Call call, void* context, int count, int grain) {
   const std::uint32_t loop = epoch_.load() + 1;
   grain = std::max(grain, 1);
-  // Closed first, so that a worker still at the last loop cannot claim with this loop's bounds.
+  // Closed first, so that a worker still at the last loop cannot claim with this loop's bounds: who reads one
+  // of them has seen the close.
   const int shares = threads(), chunks = (count + grain - 1) / grain;
   for (int i = 0; i < std::max(shares, shareCount_.load()); ++i)
     shares_[i].cursor.store(pack(loop, kClosed));
-  call_.store(call, std::memory_order_relaxed);
-  context_.store(context, std::memory_order_relaxed);
-  grain_.store(grain, std::memory_order_relaxed);
+  call_.store(call, std::memory_order_release);
+  context_.store(context, std::memory_order_release);
+  grain_.store(grain, std::memory_order_release);
   unfinished_.store(count, std::memory_order_relaxed);
   shareCount_.store(shares, std::memory_order_relaxed);
   const auto begin = [&](int share) {
     return std::min<std::int64_t>(count, std::int64_t{chunks} * share / shares * grain);
   };
   for (int i = 0; i < shares; ++i) {
-    shares_[i].end.store(static_cast<int>(begin(i + 1)), std::memory_order_relaxed);
+    shares_[i].end.store(static_cast<int>(begin(i + 1)), std::memory_order_release);
     shares_[i].cursor.store(pack(loop, static_cast<std::uint32_t>(begin(i))));
   }
   epoch_.store(loop);
@@ -119,12 +120,12 @@ void ThreadPool::finish(Share& share, std::uint32_t loop) {
   std::uint64_t cursor = share.cursor.load();
   for (;;) {
     const auto index = static_cast<std::uint32_t>(cursor);
-    const auto end = static_cast<std::uint32_t>(share.end.load(std::memory_order_relaxed));
+    const auto end = static_cast<std::uint32_t>(share.end.load(std::memory_order_acquire));
     if (static_cast<std::uint32_t>(cursor >> 32) != loop || index == kClosed || index >= end) return;
     const std::uint32_t next =
-        std::min(end, index + static_cast<std::uint32_t>(grain_.load(std::memory_order_relaxed)));
-    const Call call = call_.load(std::memory_order_relaxed);
-    void* const context = context_.load(std::memory_order_relaxed);
+        std::min(end, index + static_cast<std::uint32_t>(grain_.load(std::memory_order_acquire)));
+    const Call call = call_.load(std::memory_order_acquire);
+    void* const context = context_.load(std::memory_order_acquire);
     // Success means that the loop was still open with these bounds.
     if (!share.cursor.compare_exchange_weak(cursor, pack(loop, next))) continue;
     call(context, static_cast<int>(index), static_cast<int>(next));

@@ -1,6 +1,6 @@
 // exp and tanh in fp32: one polynomial source for every kernel set. V is float or a SIMD wrapper of floats
-// with the same operators and the functions fma, roundEven, minOf, maxOf, scaleByPowerOfTwo, select and
-// lessThan found by ADL.
+// with the same operators and the functions fma, roundEven, minOf, maxOf, scaleByPowerOfTwo (or, in its
+// place, timesPowerOfTwo), select and lessThan found by ADL.
 //
 // Every step is an IEEE operation or an explicit fma, so a lane and a scalar give the same bits. All
 // functions are always inlined: a file built for one instruction set must not leave a copy that the linker
@@ -50,6 +50,14 @@ template <>
   return x;
 }
 
+// p 2^n, rounded once, for p near 1 and every n in -159 … 129: by two factors, so that both are normal
+// numbers.
+template <class V>
+[[gnu::always_inline]] inline V timesPowerOfTwo(V p, V n) {
+  const V half = roundEven(n * broadcast<V>(0.5f));
+  return scaleByPowerOfTwo(scaleByPowerOfTwo(p, half), n - half);
+}
+
 // e^x. Error below 1.5 ulp where the result is normal; 0 below -104, infinity above 88.73; NaN stays NaN.
 // x = n ln 2 + r, |r| <= ln 2 / 2; e^r by its Taylor sum to r^7 / 7! (next term below 2^-27 of the sum).
 template <class V>
@@ -68,9 +76,7 @@ template <class V>
   p = fma(p, r, c(0.5f));
   p = fma(p, r, c(1.0f));
   p = fma(p, r, c(1.0f));
-  // Two factors, so that both are normal numbers for every n in -159 … 129.
-  const V half = roundEven(n * c(0.5f));
-  return scaleByPowerOfTwo(scaleByPowerOfTwo(p, half), n - half);
+  return timesPowerOfTwo(p, n);
 }
 
 // tanh(x): an odd polynomial below 0.625 (coefficients from the Cephes library's single-precision tanh), else

@@ -13,8 +13,9 @@ namespace {
 // One KV head of a small model and the query heads that share it.
 constexpr int kHeads = 3, kHeadDim = 64;
 
-void attend(benchmark::State& state, const kernels::KernelSet& set, kernels::CacheType type, int context) {
-  const std::vector<float> q = randomRows(kHeads, kHeadDim, 1, 1.0f);
+void attend(benchmark::State& state, const kernels::KernelSet& set, kernels::CacheType type, int context,
+            int queryRows) {
+  const std::vector<float> q = randomRows(queryRows * kHeads, kHeadDim, 1, 1.0f);
   const std::vector<float> rows = randomRows(2 * context, kHeadDim, 2, 1.0f);
   const std::size_t keyBytes = rowBytes(keyRows(type), kHeadDim);
   std::vector<std::byte> cache(context * kernels::pairBytes(type, kHeadDim));
@@ -30,9 +31,9 @@ void attend(benchmark::State& state, const kernels::KernelSet& set, kernels::Cac
     }
     (key ? keys : values)[i % context] = row;
   }
-  std::vector<float> out(kHeads * kHeadDim);
-  const int begin = 0;
-  const kernels::AttentionJob job = {.rows = 1,
+  std::vector<float> out(q.size());
+  const std::vector<int> begin(queryRows, 0), end(queryRows, context);
+  const kernels::AttentionJob job = {.rows = queryRows,
                                      .heads = kHeads,
                                      .headDim = kHeadDim,
                                      .stride = kHeadDim,
@@ -40,8 +41,8 @@ void attend(benchmark::State& state, const kernels::KernelSet& set, kernels::Cac
                                      .out = out.data(),
                                      .qStride = kHeads * kHeadDim,
                                      .outStride = kHeads * kHeadDim,
-                                     .begin = &begin,
-                                     .end = &context,
+                                     .begin = begin.data(),
+                                     .end = end.data(),
                                      .firstTile = 0,
                                      .tailTile = 0,
                                      .keyTiles = nullptr,
@@ -57,7 +58,7 @@ void attend(benchmark::State& state, const kernels::KernelSet& set, kernels::Cac
     benchmark::ClobberMemory();
   }
   const auto perSecond = benchmark::Counter::kIsIterationInvariantRate;
-  state.counters["GMAC/s"] = benchmark::Counter(2e-9 * kHeads * kHeadDim * context, perSecond);
+  state.counters["GMAC/s"] = benchmark::Counter(2e-9 * queryRows * kHeads * kHeadDim * context, perSecond);
   state.counters["GB/s"] = benchmark::Counter(1e-9 * static_cast<double>(cache.size()), perSecond);
 }
 
@@ -66,12 +67,14 @@ void attend(benchmark::State& state, const kernels::KernelSet& set, kernels::Cac
 void addAttentionBenchmarks() {
   for (const kernels::KernelSet* set : kernels::availableKernels()) {
     for (const auto type : kernels::kCacheTypes) {
+      const std::string name =
+          std::string("attention/") + set->name + "/" + kernels::cacheTypeName(type) + "/";
       for (const int context : {64, 512, 4096, 32768}) {
-        const std::string name = std::string("attention/") + set->name + "/" + kernels::cacheTypeName(type) +
-                                 "/" + std::to_string(context);
-        benchmark::RegisterBenchmark(name.c_str(), [set, type, context](benchmark::State& state) {
-          attend(state, *set, type, context);
-        });
+        for (const int rows : {1, 21}) {  // a token's, a block's of a prompt
+          benchmark::RegisterBenchmark(
+              (name + std::to_string(context) + "/" + std::to_string(rows)).c_str(),
+              [=](benchmark::State& state) { attend(state, *set, type, context, rows); });
+        }
       }
     }
   }

@@ -1,5 +1,7 @@
 // Attention: every kernel set against the reference, bit for bit, for rows alone and together, chains and
 // trees, windows, whole and in parts; and the reference against a weighted mean in double.
+#include <xmmintrin.h>
+
 #include <QtTest>
 #include <cmath>
 
@@ -187,6 +189,43 @@ std::vector<float> rowByRow(const World& world) {
   return all;
 }
 
+// Of a tile of 64 keys the first scores 0 and has the value 0, the second `below` less and the value 1e38:
+// what comes out is 1e38 e^-below, whose second factor need not be a normal number.
+float smallWeight(const KernelSet& set, float below) {
+  constexpr int kDim = 8;
+  std::vector<float> keys(kTile * kDim, 0.0f), values(kTile * kDim, 0.0f);
+  std::vector<const void*> keyRows, valueRows;
+  for (int p = 0; p < kTile; ++p) {
+    keys[p * kDim] = p == 0 ? 0.0f : p == 1 ? -below : -300.0f;
+    keyRows.push_back(keys.data() + p * kDim);
+    valueRows.push_back(values.data() + p * kDim);
+  }
+  values[kDim] = 1e38f;
+  std::vector<float> q(kDim, 0.0f), out(kDim);
+  q[0] = 1.0f;
+  const int begin = 0, end = kTile;
+  attentionOf(set, CacheType::kF32)({.rows = 1,
+                                     .heads = 1,
+                                     .headDim = kDim,
+                                     .stride = kDim,
+                                     .q = q.data(),
+                                     .out = out.data(),
+                                     .qStride = kDim,
+                                     .outStride = kDim,
+                                     .begin = &begin,
+                                     .end = &end,
+                                     .firstTile = 0,
+                                     .tailTile = 0,
+                                     .keyTiles = nullptr,
+                                     .valueTiles = nullptr,
+                                     .tailKeys = keyRows.data(),
+                                     .tailValues = valueRows.data(),
+                                     .tailStride = 0,
+                                     .scale = 1.0f,
+                                     .softCap = 0});
+  return out[0];
+}
+
 }  // namespace
 
 class TestAttention : public QObject {
@@ -270,6 +309,23 @@ class TestAttention : public QObject {
   void manyHeads() {
     for (const CacheType type : kCacheTypes)
       compare({type, 64, 71, 70, chainOf(3)}, 31);
+  }
+
+  // With the planted fault of numbers that are flushed to zero.
+  void weightsThatAreNoNormalNumbers() {
+    QVERIFY(smallWeight(referenceKernels(), 103.0f) > 0);
+    QCOMPARE(smallWeight(referenceKernels(), 110.0f), 0.0f);
+    for (const KernelSet* set : kernelSetsUnderTest()) {
+      for (float below = 80; below < 106; below += 1.0f / 64) {
+        const float got = smallWeight(*set, below), expected = smallWeight(referenceKernels(), below);
+        QVERIFY2(std::memcmp(&got, &expected, sizeof(got)) == 0,
+                 qPrintable(QString("%1: e^-%2").arg(set->name).arg(below)));
+      }
+      _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);
+      const float flushed = smallWeight(*set, 100.0f);
+      _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_OFF);
+      QVERIFY2(flushed != smallWeight(referenceKernels(), 100.0f), set->name);
+    }
   }
 
   void referenceIsAWeightedMean() {

@@ -136,10 +136,14 @@ void BlockDocument::replaceFrom(int position, const RenderedBlock& next) {
   cursor.movePosition(QTextCursor::End, QTextCursor::KeepAnchor);
   if (cursor.hasSelection()) cursor.removeSelectedText();
   insertRuns(cursor, next, position, static_cast<int>(next.text.size()));
-  // What laying out finds of the glyphs is kept: tints and painting would find the same again at once.
+  keepGlyphs(position);
+  cursor.endEditBlock();
+}
+
+// Of what is laid out from `position` on: tints and painting would find the same again at once.
+void BlockDocument::keepGlyphs(int position) {
   for (QTextBlock block = textDocument()->findBlock(position); block.isValid(); block = block.next())
     block.layout()->setCacheEnabled(true);
-  cursor.endEditBlock();
 }
 
 // Inserts the units [from, to) of the text with their formats.
@@ -205,6 +209,7 @@ void BlockDocument::fillTable(const RenderedBlock& next, const std::string& alig
     // A cell that only changes its style at equal text is the one being written: it is filled anew.
     if (!same || i + 1 == next.cells.size()) fillCell(next, i, aligns[i % aligns.size()]);
   }
+  keepGlyphs(0);
   edit.endEditBlock();
 }
 

@@ -90,6 +90,7 @@ class BlockDocument : public QObject, public QQmlParserStatus {
   void fillCell(const RenderedBlock& next, std::size_t cell, char align);
   void insertRuns(QTextCursor& cursor, const RenderedBlock& next, int from, int to) const;
   void replaceFrom(int position, const RenderedBlock& next);
+  void keepGlyphs(int position);
   QTextCharFormat formatOf(const TextRun& run, const RenderedBlock& block) const;
   void setBlockFormat();
   void noteLinks();

@@ -5,6 +5,8 @@
 
 #include <immintrin.h>
 
+#include <cmath>
+
 #define SIMDE_ENABLE_NATIVE_ALIASES
 #include <simde/x86/avx512.h>
 
@@ -104,6 +106,17 @@ TANDEM_EMULATED void storeMasked(float* out, __mmask16 mask, __m512 x) {
     if (mask >> i & 1) out[i] = lanes.f32[i];
   }
 }
+// SIMDe multiplies by 2^n, which may be no float where the product is one.
+TANDEM_EMULATED __m512 scaled(__m512 a, __m512 n) {
+  simde__m512_private lanes = simde__m512_to_private(a);
+  const simde__m512_private powers = simde__m512_to_private(n);
+  for (int i = 0; i < 16; ++i) {
+    const float power = powers.f32[i];
+    lanes.f32[i] =
+        std::isnan(power) ? lanes.f32[i] + power : std::scalbn(lanes.f32[i], static_cast<int>(power));
+  }
+  return simde__m512_from_private(lanes);
+}
 #ifdef TANDEM_ALTERED_EMULATION
 // The planted fault: a sum of a product that is rounded twice.
 TANDEM_EMULATED __m512 multiplyThenAdd(__m512 a, __m512 b, __m512 c) {
@@ -131,6 +144,7 @@ TANDEM_EMULATED __m512 multiplyThenAdd(__m512 a, __m512 b, __m512 c) {
 #undef _mm512_mask_storeu_ps
 #undef _mm512_shuffle_f32x4
 #undef _mm512_madd_epi16
+#undef _mm512_scalef_ps
 
 #define _mm512_cvtph_ps(a) tandem::emulation::halvesToFloats(a)
 #define _mm512_cvtepi32_ps(a) tandem::emulation::intsToFloats(a)
@@ -141,6 +155,7 @@ TANDEM_EMULATED __m512 multiplyThenAdd(__m512 a, __m512 b, __m512 c) {
 #define _mm512_dpbusd_epi32(sum, w, a) tandem::emulation::addByteProducts(sum, w, a)
 #define _mm512_movepi8_mask(a) tandem::emulation::signs8(a)
 #define _mm512_mask_sub_epi8(s, mask, a, b) tandem::emulation::maskedSubtract8(s, mask, a, b)
+#define _mm512_scalef_ps(a, n) tandem::emulation::scaled(a, n)
 #define _mm512_maskz_loadu_ps(mask, p) tandem::emulation::loadMasked(mask, p)
 #define _mm512_mask_storeu_ps(p, mask, x) tandem::emulation::storeMasked(p, mask, x)
 // SIMDe has these, but without an alias that works.
