@@ -70,18 +70,15 @@ Composition::~Composition() {
 
 Status Composition::show(const QString& model) {
   QQmlComponent component(&engine_, QUrl(QStringLiteral("qrc:/qt/qml/Tandem/Shell/Main.qml")));
-  std::unique_ptr<QObject> root(
-      component.createWithInitialProperties({{"session", QVariant::fromValue(&session_)}}));
-  if (qobject_cast<QQuickWindow*>(root.get()) != nullptr) {
-    window_.reset(qobject_cast<QQuickWindow*>(root.release()));
-    engine_.setIncubationController(
-        window_->incubationController());  // rows far away are made between frames
-  } else {
+  window_.reset(qobject_cast<QQuickWindow*>(
+      component.createWithInitialProperties({{"session", QVariant::fromValue(&session_)}})));
+  if (window_ == nullptr) {
     spdlog::error("{}", component.errorString().toStdString());
     return Error{ErrorCode::kInternal,
                  "The window's parts could not be loaded; the log names what is missing. Install the program "
                  "again with the qml6-module packages it asks for."};
   }
+  engine_.setIncubationController(window_->incubationController());  // far rows are made between frames
   place_ = std::make_unique<WindowPlace>(window_.get(), placeFile_);
   place_->restore();
   QObject::connect(
